@@ -1,0 +1,103 @@
+"""What a family of procedural tasks is: axis values that it realises, and a pure function.
+
+A family is a folder: `__init__.py` holds `FAMILY`, and `task/` the files that it is made of
+(instruction template, `check.py`, `solve.sh`, wrong and valid solutions).
+"""
+
+import hashlib
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from envgen.files import FileTree
+from envgen.prompts import render
+from envgen.records import HOME, InitialState, Limits, TaskSpec
+
+Block = Mapping[str, frozenset[str]]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A fixture made by running a tool in a base's container, before the task's image exists.
+
+    The generator and its inputs never come near the image: only the files that `command` leaves in
+    `/out` are carried into the environment.
+
+    Attributes:
+        base: the base whose tools are used, e.g. `tools`.
+        files: put into `/recipe`, which is the working directory.
+        command: run as the agent, without network; must be deterministic.
+        target: folder of the environment (seen from `/`) that `/out` becomes.
+        modes: permission bits by name below target; others are 0644.
+    """
+
+    base: str
+    files: FileTree
+    command: tuple[str, ...]
+    target: str
+    modes: Mapping[str, int] = field(default_factory=dict)
+    seconds: int = 120
+
+
+@dataclass(frozen=True)
+class Composition:
+    """All that one task of a family is made of; fields as in `TaskDraft` and `Environment`.
+
+    `wrong` and `valid` are whole solutions (each with a `solve.sh`) by name: known to be wrong, and
+    known to be right though different from the reference. They never leave the tests.
+    """
+
+    title: str
+    instruction: str
+    files: FileTree
+    """As `Environment.files`."""
+    tests: FileTree
+    solution: FileTree
+    wrong: Mapping[str, FileTree]
+    valid: Mapping[str, FileTree]
+    base: str
+    setup: tuple[str, ...] = ()
+    recipes: tuple[Recipe, ...] = ()
+    initial: InitialState = field(default_factory=InitialState)
+    workdir: str = HOME
+    outputs: tuple[str, ...] = (HOME,)
+    hide: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True)
+class Family:
+    """A family.
+
+    Attributes:
+        name: the folder's name.
+        realises: axis -> values that its tasks honour; the sampler draws only from these. Keys:
+            domain, skill_type, skills, language, task_complexity, command_complexity, verifier,
+            fixture.
+        compose: (spec, rng) -> Composition; pure, everything drawn from rng.
+    """
+
+    name: str
+    realises: Block
+    compose: Callable[[TaskSpec, random.Random], Composition]
+
+
+def rng_of(spec: TaskSpec, family: str) -> random.Random:
+    """The only randomness of a task: seeded by its content and the family's name."""
+    seed = hashlib.sha256(f"{family}:{spec.digest}".encode()).digest()
+    return random.Random(seed)
+
+
+class Material:
+    """The files in a family's `task/` folder."""
+
+    def __init__(self, module_file: str) -> None:
+        self.folder = Path(module_file).parent / "task"
+
+    def text(self, name: str) -> str:
+        return (self.folder / name).read_text()
+
+    def render(self, name: str, **values: object) -> str:
+        return render(self.folder / name, **values)

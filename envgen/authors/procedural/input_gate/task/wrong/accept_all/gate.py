@@ -1,0 +1,9 @@
+"""Lets everything through."""
+
+import sys
+from typing import Any, Dict
+
+SETTINGS: Dict[str, Any] = {}  # filled in from the policy document
+
+for _ in sys.stdin.buffer:
+    sys.stdout.write(f"{SETTINGS['answers'][0]}\n")

@@ -1,0 +1,149 @@
+"""Digitises with Pillow alone: three crosses, nearest run of ink from column to column."""
+
+import bisect
+import json
+import math
+
+from PIL import Image
+
+WITH = json.load(open("/solution/settings.json"))
+PIXELS = Image.open("/home/agent/sheet/chart.png").convert("RGB")
+WIDTH, HEIGHT = PIXELS.size
+DATA = PIXELS.load()
+
+
+def plane(values):
+    """Coefficients (a, b, c) of a*px + b*py + c through the first three crosses."""
+    (x1, y1), (x2, y2), (x3, y3) = [(c["px"], c["py"]) for c in WITH["crosses"][:3]]
+    v1, v2, v3 = values[:3]
+    area = (x2 - x1) * (y3 - y1) - (x3 - x1) * (y2 - y1)
+    a = ((v2 - v1) * (y3 - y1) - (v3 - v1) * (y2 - y1)) / area
+    b = ((x2 - x1) * (v3 - v1) - (x3 - x1) * (v2 - v1)) / area
+    return a, b, v1 - a * x1 - b * y1
+
+
+def distance(one, other):
+    return math.dist(one, other)
+
+
+def is_ink(pixel, pen):
+    own = distance(pixel, pen["ink"])
+    others = [distance(pixel, p["ink"]) for p in WITH["pens"] if p is not pen]
+    paper = distance(pixel, (236, 232, 222))
+    return own < 95 and own < paper * 0.9 and all(own < other for other in others)
+
+
+def runs(x, pen, top, bottom):
+    """(first, last, centre) of the inked stretches of a column."""
+    found, start = [], None
+    for y in range(top, bottom + 1):
+        inked = y < bottom and is_ink(DATA[x, y], pen)
+        if inked and start is None:
+            start = y
+        if not inked and start is not None:
+            found.append((start, y - 1, centre(x, start, y - 1, pen)))
+            start = None
+    return found
+
+
+def centre(x, first, last, pen):
+    """Middle of a run, weighted by darkness so that soft edges count for what they are."""
+    total = moment = 0.0
+    for y in range(first - 1, last + 2):
+        weight = max(0.0, 1 - distance(DATA[x, y], pen["ink"]) / 200)
+        total, moment = total + weight, moment + weight * y
+    return moment / total
+
+
+def walk(pen):
+    """From the left end, always to the run that is nearest to the last one."""
+    xs = [c["px"] for c in WITH["crosses"]]
+    ys = [c["py"] for c in WITH["crosses"]]
+    top, bottom = int(min(ys)) - 4, int(max(ys)) + 4
+    path, last = [], None
+    for x in range(int(min(xs)) - 34, int(max(xs)) + 1):
+        found = [r for r in runs(x, pen, top, bottom) if not near_cross(x, r[2])]
+        if last is None:
+            found = [r for r in found if ahead(x, r, pen, top, bottom)]
+        if not found:
+            continue
+        if path and switched(path[-1], pen) != switched((x, found[0][2]), pen):
+            last = None
+        run = found[0] if last is None else min(found, key=lambda r: gap(r, last))
+        if last is not None and gap(run, last) > 10 + 9 * (x - path[-1][0]):
+            continue
+        path.append((x, run[2]))
+        last = run
+    return path
+
+
+def switched(point, pen):
+    """The range was switched before this place."""
+    along = plane([c["along"] for c in WITH["crosses"]])
+    place = along[0] * point[0] + along[1] * point[1] + along[2] - pen["lead"]
+    scale = WITH["origin"] + place * WITH["per_division"]
+    return WITH["switch"] is not None and scale >= WITH["switch"]
+
+
+def near_cross(x, y):
+    return any(abs(x - c["px"]) < 12 and abs(y - c["py"]) < 12 for c in WITH["crosses"])
+
+
+def ahead(x, run, pen, top, bottom):
+    """A start is only good when the ink goes on from there."""
+    last, steps = run, 0
+    for other in range(x + 1, x + 25):
+        found = runs(other, pen, top, bottom)
+        if found:
+            best = min(found, key=lambda r: gap(r, last))
+            if gap(best, last) <= 3:
+                last, steps = best, steps + 1
+    return steps > 20
+
+
+def gap(one, other):
+    return max(one[0] - other[1], other[0] - one[1], 0) + 0.01 * abs(one[2] - other[2])
+
+
+def convert(pen, value):
+    law, a, b = pen["law"]
+    if law == "linear":
+        return a * value + b
+    if law == "absorbance":
+        return 2 - math.log10(max(value, 1e-3))
+    return a * math.sqrt(max(value, 0))
+
+
+def record(pen):
+    along = plane([c["along"] for c in WITH["crosses"]])
+    across = plane([c["across"] for c in WITH["crosses"]])
+    points = []
+    for x, y in walk(pen):
+        place = along[0] * x + along[1] * y + along[2] - pen["lead"]
+        scale = place * WITH["per_division"]
+        after = WITH["switch"] is not None and WITH["origin"] + scale >= WITH["switch"]
+        reading = across[0] * x + across[1] * y + across[2] - pen["rest"]
+        value = pen["zero"] + pen["gain"] * pen["factors"][after] * reading
+        points.append((WITH["origin"] + scale / WITH["stretch"], convert(pen, value)))
+    return sorted(points)
+
+
+def between(points, time):
+    i = min(max(bisect.bisect(points, (time,)), 1), len(points) - 1)
+    (t1, v1), (t2, v2) = points[i - 1], points[i]
+    return v1 + (v2 - v1) * (time - t1) / (t2 - t1)
+
+
+def main():
+    records = [record(pen) for pen in WITH["pens"]]
+    with open("/home/agent/trace.csv", "w") as stream:
+        names = [WITH["time_column"], *(pen["column"] for pen in WITH["pens"])]
+        stream.write(",".join(names) + "\r\n")
+        for i in range(WITH["count"]):
+            time = WITH["origin"] + i * WITH["step"]
+            cells = [f"{time:.4f}", *(f"{between(points, time):.9e}" for points in records)]
+            stream.write(", ".join(cells) + "\r\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""The seven gates. A task is kept only when each was executed and passed."""
+
+from envgen.errors import Fault
+from envgen.grade import attempt, build_image, check_initial, grade, other_conditions
+from envgen.kit import Kit
+from envgen.leaks import leaks
+from envgen.ledger import Use
+from envgen.lint import lint
+from envgen.records import BuiltTask, Evidence, Image, JobResult, Key, Rejection, Score, TaskDraft
+
+GATES = ("lint", "build", "initial", "noop", "reference", "determinism", "leak")
+
+
+async def build(draft: TaskDraft, kit: Kit) -> BuiltTask | Rejection:
+    """Take a draft through the gates, in order; the first that fails ends it.
+
+    Raises:
+        Weather: the engine is in trouble; the task is unfinished, not rejected.
+    """
+    image: Image | None = None
+    try:
+        lint(draft)
+        built_key, image, base = await build_image(draft, kit, _use(draft, "build"))
+        initial_key = await _initial(draft, image, kit)
+        noop_key, baseline = await _noop(draft, image, kit)
+        reference_keys, outputs, score = await _reference(draft, image, kit)
+        repeat_keys = await _determinism(draft, image, outputs, score, kit)
+        if found := leaks(draft, image, kit.sandbox.blobs):
+            raise Fault("leak:found", "; ".join(found[:5]), (built_key,))
+    except Fault as fault:
+        if image is not None and kit.sandbox.engine.has(image):
+            await kit.sandbox.engine.discard(image)
+        step = fault.code.partition(":")[0]
+        return Rejection(
+            spec=draft.spec,
+            slug=draft.slug,
+            step=step,
+            code=fault.code,
+            detail=fault.detail,
+            proof=fault.proof,
+        )
+    evidence = (
+        Evidence(gate="lint", keys=(), summary="well-formed and safe"),
+        Evidence(gate="build", keys=(built_key,), summary=f"adds {image.bytes_added} bytes"),
+        Evidence(gate="initial", keys=(initial_key,), summary="holds in a fresh container"),
+        Evidence(gate="noop", keys=(noop_key,), summary=f"reward {baseline:g}, not passed"),
+        Evidence(gate="reference", keys=reference_keys, summary="passed"),
+        Evidence(
+            gate="determinism",
+            keys=repeat_keys,
+            summary=f"{len(repeat_keys)} repetitions, all equal",
+        ),
+        Evidence(gate="leak", keys=(built_key,), summary="nothing hidden in any layer"),
+    )
+    return BuiltTask(
+        draft=draft,
+        image=image,
+        base=base,
+        evidence=evidence,
+        baseline=baseline,
+        repeats=len(repeat_keys),
+    )
+
+
+async def _initial(draft: TaskDraft, image: Image, kit: Kit) -> Key:
+    key, result = await check_initial(draft, image, kit, _use(draft, "initial"))
+    if not result.ok:
+        raise Fault("initial:fails", f"{result.status}: {result.output.strip()[-2000:]}", (key,))
+    return key
+
+
+async def _noop(draft: TaskDraft, image: Image, kit: Kit) -> tuple[Key, float]:
+    key, score = await grade(draft, image, None, kit, _use(draft, "noop"))
+    if score.reward is None:
+        raise Fault("noop:invalid", score.invalid, (key,))
+    if score.passed:
+        raise Fault("noop:passes", "the untouched container passes", (key,))
+    return key, score.reward
+
+
+async def _reference(
+    draft: TaskDraft, image: Image, kit: Kit
+) -> tuple[tuple[Key, ...], str, Score]:
+    use = _use(draft, "reference")
+    keys, solved, score = await attempt(draft, image, draft.solution, kit, use)
+    if score.reward is None:
+        raise Fault("reference:invalid", score.invalid, keys)
+    if not score.passed or solved.captured is None:
+        raise Fault("reference:fails", f"{explain(score)}\n{_tail(solved)}", keys)
+    return keys, solved.captured, score
+
+
+async def _determinism(
+    draft: TaskDraft, image: Image, outputs: str, score: Score, kit: Kit
+) -> tuple[Key, ...]:
+    keys: list[Key] = []
+    for repeat in range(1, kit.config.gates.repeats + 1):
+        conditions = other_conditions(repeat)
+        use = _use(draft, "determinism")
+        key, again = await grade(draft, image, outputs, kit, use, conditions)
+        keys.append(key)
+        if again != score:
+            raise Fault(
+                "determinism:differs",
+                f"under {conditions.model_dump()}: {explain(again)}",
+                tuple(keys),
+            )
+    return tuple(keys)
+
+
+def explain(score: Score) -> str:
+    """What a score says, in a few lines."""
+    if score.reward is None:
+        return f"no verdict: {score.invalid}"
+    failed = [f"{c.name} {c.score:g} {c.detail}".strip() for c in score.checks if c.score < 1]
+    return f"reward {score.reward:g}; " + "; ".join(failed[:12])
+
+
+def _tail(result: JobResult) -> str:
+    return f"[{result.status}, exit {result.exit_code}] {result.output.strip()[-2000:]}"
+
+
+def _use(draft: TaskDraft, step: str) -> Use:
+    return Use(draft.slug, step)

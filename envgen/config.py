@@ -1,0 +1,151 @@
+"""RunConfig: the one configuration class, from a YAML file and `--set a.b=c`."""
+
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from envgen.errors import Misconfigured
+
+
+class _Group(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class SampleConfig(_Group):
+    """What is asked for."""
+
+    n: int = Field(12, ge=1, le=10_000_000)
+    """How many specs."""
+    seed: int = Field(0, ge=0, lt=2**63)
+    """Seed of the sampler; the first k of n specs are the k specs of the same seed."""
+    preset: str = "balanced"
+    """Name of a preset in `axes/presets.yaml`."""
+    axes: str | None = None
+    """Folder with axis files to use in place of the shipped ones."""
+
+
+class AuthorConfig(_Group):
+    """Who turns specs into drafts."""
+
+    name: Literal["procedural"] = "procedural"
+    """`procedural`: families of tasks written as code; no model, no network."""
+    families: tuple[str, ...] = ()
+    """Only these procedural families; empty = all."""
+
+
+class EngineConfig(_Group):
+    """The container engine and what runs on it at once."""
+
+    url: str | None = None
+    """Address of a Docker or Podman socket; none = DOCKER_HOST, then the usual sockets."""
+    containers: int = Field(max(2, 2 * (os.cpu_count() or 1)), ge=1, le=1024)
+    """Containers and builds at once."""
+    in_flight: int = Field(64, ge=1, le=10_000)
+    """Tasks in work at once; bounds memory, not containers."""
+
+
+class GateConfig(_Group):
+    """How hard the gates look."""
+
+    repeats: int = Field(2, ge=1, le=20)
+    """Times that the reference's grade is repeated under other conditions."""
+
+
+class ExportConfig(_Group):
+    """How kept tasks are written."""
+
+    org: str = Field("envgen", pattern=r"^[a-z0-9][a-z0-9-]*$")
+    """First part of a task's name in Harbor."""
+    network: Literal["compose", "toml", "public"] = "compose"
+    """Where a Harbor folder says that there is no network: in compose files (plain Docker obeys
+    them offline), in task.toml (every provider, but Docker needs a registry for it), or nowhere."""
+
+
+class RunConfig(_Group):
+    """Everything that decides the outcome of a run; saved with it, resolved."""
+
+    sample: SampleConfig = Field(default_factory=SampleConfig)
+    author: AuthorConfig = Field(default_factory=AuthorConfig)
+    engine: EngineConfig = Field(default_factory=EngineConfig)
+    gates: GateConfig = Field(default_factory=GateConfig)
+    export: ExportConfig = Field(default_factory=ExportConfig)
+
+
+def load(file: Path | None, sets: list[str], **flags: dict[str, Any]) -> RunConfig:
+    """Defaults, then the file, then `--set a.b=c`, then command line flags.
+
+    Raises:
+        Misconfigured: unreadable file, unknown key or wrong value, each named.
+    """
+    tree = _read(file) if file else {}
+    for item in sets:
+        path, equals, value = item.partition("=")
+        if not equals:
+            raise Misconfigured(f"--set {item!r}: write it as group.key=value")
+        _put(tree, path.split("."), _value(item, value))
+    for group, values in flags.items():
+        for key, value in values.items():
+            if value is not None:
+                _put(tree, [group, key], value)
+    try:
+        return RunConfig.model_validate(tree)
+    except ValidationError as error:
+        raise Misconfigured(_first(error, file)) from None
+
+
+def save(config: RunConfig, path: Path) -> None:
+    """Write the resolved configuration, so that a run can be repeated from it."""
+    path.write_text(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        tree = yaml.safe_load(file.read_text())
+    except FileNotFoundError:
+        raise Misconfigured(f"configuration file {file} does not exist") from None
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        reason = " ".join(str(error).split())
+        raise Misconfigured(f"configuration file {file} cannot be read: {reason}") from None
+    if tree is None:
+        return {}
+    if not isinstance(tree, dict):
+        raise Misconfigured(f"configuration file {file}: the top level must be a mapping of groups")
+    return tree
+
+
+def _value(item: str, text: str) -> Any:
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        raise Misconfigured(f"--set {item!r}: the value is not YAML") from None
+
+
+def _put(tree: dict[str, Any], path: list[str], value: Any) -> None:
+    for part in path[:-1]:
+        inner = tree.setdefault(part, {})
+        if not isinstance(inner, dict):
+            raise Misconfigured(f"{'.'.join(path)}: {part} is a value, not a group")
+        tree = inner
+    tree[path[-1]] = value
+
+
+def _first(error: ValidationError, file: Path | None) -> str:
+    item = error.errors()[0]
+    where = ".".join(str(part) for part in item["loc"]) or "the configuration"
+    source = f" (file {file} and command line)" if file else ""
+    if item["type"] == "extra_forbidden":
+        return f"unknown key {where}{source}; known here: {', '.join(_known(item['loc'][:-1]))}"
+    return f"{where}: {item['msg']}, got {item['input']!r}{source}"
+
+
+def _known(path: tuple[int | str, ...]) -> list[str]:
+    model: Any = RunConfig
+    for part in path:
+        field = model.model_fields.get(part)
+        if field is None:
+            return []
+        model = field.annotation
+    return list(model.model_fields)

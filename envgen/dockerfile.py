@@ -1,0 +1,69 @@
+"""Dockerfiles are rendered by us, in the subset that every builder reads the same way.
+
+FROM, COPY of a tree, one RUN, and metadata; no heredoc, no --mount, no `# syntax`, no ADD. Set-up
+runs as the agent and never as root, so nothing that an author wrote can change the tools that gates
+and graders later run with.
+"""
+
+import shlex
+from collections.abc import Iterable
+
+from envgen.files import File, FileTree
+from envgen.records import AGENT_UID, HOME, TaskDraft
+
+OWNER = f"{AGENT_UID}:{AGENT_UID}"
+
+
+def context(draft: TaskDraft) -> FileTree:
+    """The build context: `own0/`, `own1/`, ... for each folder of the agent's, and `root/`."""
+    files: dict[str, File] = {}
+    for path, file in draft.environment.files.items():
+        for number, folder in enumerate(owned(draft.workdir, draft.outputs)):
+            if f"/{path}".startswith(f"{folder}/"):
+                files[f"own{number}{('/' + path)[len(folder) :]}"] = file
+                break
+        else:
+            files[f"root/{path}"] = file
+    return FileTree(files)
+
+
+def task_lines(draft: TaskDraft) -> str:
+    """Everything of a task's Dockerfile below the parent's lines."""
+    tops = {path.split("/")[0] for path in context(draft)}
+    lines = [
+        f"COPY --chown={OWNER} own{number}/ {folder}/"
+        for number, folder in enumerate(owned(draft.workdir, draft.outputs))
+        if f"own{number}" in tops
+    ]
+    if "root" in tops:
+        lines.append("COPY root/ /")
+    if draft.environment.setup:
+        lines.append(f"RUN {_setup(draft)}")
+    if draft.workdir != HOME:
+        lines.append(f"WORKDIR {draft.workdir}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def install_line(packages: tuple[str, ...]) -> str:
+    """The RUN line that installs Debian packages and leaves no index behind."""
+    names = " ".join(sorted(packages))
+    return (
+        "RUN apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "
+        f"--no-install-recommends {names} && rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin "
+        "/var/log/apt /var/log/dpkg.log /var/log/alternatives.log\n"
+    )
+
+
+def owned(workdir: str, outputs: Iterable[str]) -> list[str]:
+    """Folders of the agent's, the deepest first, so that each file finds its nearest one."""
+    return sorted({workdir, *outputs}, key=lambda folder: (-folder.count("/"), folder))
+
+
+def _setup(draft: TaskDraft) -> str:
+    """One command run as the agent; a fork bomb or an endless file meets a limit."""
+    limits = f"ulimit -u 1024 -c 0 -f {draft.limits.disk_mb * 2048}"
+    script = "; ".join(
+        ["set -eu", limits, f"cd {shlex.quote(draft.workdir)}", *draft.environment.setup]
+    )
+    environment = f"HOME={HOME} LANG=C.UTF-8 PATH=/usr/local/bin:/usr/bin:/bin"
+    return f"runuser -u agent -- env -i {environment} /bin/sh -c {shlex.quote(script)}"

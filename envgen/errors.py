@@ -1,0 +1,67 @@
+"""Three kinds of trouble.
+
+- `Fault`: the task is bad. A value in the end (`Rejection`), raised only inside a step.
+- `Weather`: the world is bad (daemon gone, disk full). Retried in one place; never recorded as a
+  fact about a task.
+- `Misconfigured`: the user asked for something that cannot be. One sentence, exit code 2.
+
+Everything else is a bug and propagates.
+"""
+
+from typing import ClassVar
+
+
+class Misconfigured(Exception):
+    """Wrong use: names the thing, the reason and the way out."""
+
+
+class Weather(Exception):
+    """Trouble outside the task; trying again later may help.
+
+    `code` is the row of the failure table (engine_down, image_missing, host_disk_full, ...).
+    """
+
+    code: ClassVar[str] = "weather"
+    retryable: ClassVar[bool] = True
+
+
+class EngineDown(Weather):
+    """The container engine does not answer."""
+
+    code = "engine_down"
+
+
+class EngineRefused(Weather):
+    """The engine answered with an error of its own (5xx on create, start, build)."""
+
+    code = "engine_refused"
+
+
+class ImageMissing(Weather):
+    """An image that was built before is gone from the engine: build it again, never pull it."""
+
+    code = "image_missing"
+    retryable = False
+
+
+class HostDiskFull(Weather):
+    """The engine's disk is full: nothing about the task, and retrying now cannot help."""
+
+    code = "host_disk_full"
+    retryable = False
+
+
+class Fault(Exception):
+    """A typed failure of a task.
+
+    Args:
+        code: short, stable name of the failure (`lint:path`, `build:exit`, `noop:passes`).
+        detail: what was seen, for people and for the author's next attempt.
+        proof: ledger keys of what was executed.
+    """
+
+    def __init__(self, code: str, detail: str, proof: tuple[str, ...] = ()) -> None:
+        super().__init__(f"{code}: {detail}")
+        self.code = code
+        self.detail = detail
+        self.proof = proof

@@ -1,0 +1,1 @@
+"""Exports: Harbor folders and the Parquet manifest."""

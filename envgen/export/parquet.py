@@ -1,0 +1,235 @@
+"""`manifest.parquet` and `rejections.parquet`: flat, typed rows that stand on their own.
+
+Explicit schema with its version in the metadata, no maps, row groups of at most 500 rows, page
+index, zstd. Rows are in the order of the specs, and nothing in them depends on time, host or the
+order of work; the one engine-local column is `image_id`.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from envgen.digest import digest, digest_bytes
+from envgen.errors import Misconfigured
+from envgen.export import harbor
+from envgen.files import FileTree
+from envgen.records import BuiltTask, Rejection, TaskDraft
+
+SCHEMA = "1"
+GROUP = 500
+AXES = (
+    "domain",
+    "skill_type",
+    "skills",
+    "persona",
+    "language",
+    "task_complexity",
+    "command_complexity",
+    "verifier",
+    "fixture",
+)
+_LIMITS = (
+    "agent_seconds",
+    "verify_seconds",
+    "build_seconds",
+    "memory_mb",
+    "cpus",
+    "pids",
+    "disk_mb",
+    "outputs_mb",
+)
+_COLUMNS = (
+    "catalogue",
+    "title",
+    "instruction",
+    "author",
+    "revision",
+    "parent",
+    "draft",
+    "dockerfile",
+    "workdir",
+    "outputs",
+    "limits",
+    "archive",
+    "archive_sha256",
+    "base",
+    "base_content",
+    "base_lock",
+    "packages",
+    "layers",
+    "image_id",
+    "image_bytes",
+    "baseline",
+    "repeats",
+    "evidence",
+    "licence",
+)
+
+Row = dict[str, Any]
+
+
+def manifest_row(task: BuiltTask, tree: FileTree) -> Row:
+    """A kept task as one row; `archive` holds its whole folder `tree`."""
+    draft, spec = task.draft, task.draft.spec
+    archive = tree.tar()
+    return {
+        "schema_version": SCHEMA,
+        "task": draft.slug,
+        "seed": spec.seed if spec else None,
+        "index": spec.index if spec else None,
+        **_axes(spec),
+        "catalogue": spec.catalogue if spec else None,
+        "title": draft.title,
+        "instruction": draft.instruction,
+        "author": draft.author,
+        "revision": draft.revision,
+        "parent": draft.parent,
+        "draft": draft.digest,
+        "dockerfile": tree["environment/Dockerfile"].data.decode(),
+        "workdir": draft.workdir,
+        "outputs": list(draft.outputs),
+        "limits": draft.limits.model_dump(),
+        "archive": archive,
+        "archive_sha256": digest_bytes(archive),
+        "base": draft.environment.base,
+        "base_content": task.base.content,
+        "base_lock": digest(task.base.lock),
+        "packages": list(draft.environment.packages),
+        "layers": task.image.layers,
+        "image_id": task.image.engine_id,
+        "image_bytes": task.image.bytes_added,
+        "baseline": task.baseline,
+        "repeats": task.repeats,
+        "evidence": [e.model_dump(mode="json") for e in task.evidence],
+        "licence": harbor.LICENCE,
+    }
+
+
+def rejection_row(rejection: Rejection) -> Row:
+    """A rejected spec as one row."""
+    spec = rejection.spec
+    return {
+        "schema_version": SCHEMA,
+        "task": rejection.slug,
+        "seed": spec.seed if spec else None,
+        "index": spec.index if spec else None,
+        **_axes(spec),
+        "step": rejection.step,
+        "code": rejection.code,
+        "detail": rejection.detail,
+        "proof": list(rejection.proof),
+    }
+
+
+def write_manifest(path: Path, rows: Iterable[Row]) -> int:
+    """Write kept tasks; returns how many. Written beside, then renamed."""
+    return _write(path, rows, _manifest_schema())
+
+
+def write_rejections(path: Path, rows: Iterable[Row]) -> int:
+    """Write rejected specs; returns how many."""
+    return _write(path, rows, _rejection_schema())
+
+
+def read(path: Path, columns: list[str] | None = None) -> Iterator[Row]:
+    """The rows of a manifest or of rejections, one row group in memory at a time.
+
+    Raises:
+        Misconfigured: not a readable Parquet file of ours; says which and why.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(path)
+    except (OSError, pa.ArrowException) as error:
+        reason = str(error).splitlines()[0]
+        raise Misconfigured(f"{path} is not a readable manifest: {reason}") from None
+    with file:
+        version = (file.schema_arrow.metadata or {}).get(b"envgen.schema_version", b"").decode()
+        if version != SCHEMA:
+            raise Misconfigured(
+                f"{path} is not a manifest of this envgen (schema {version or 'none'}, expected "
+                f"{SCHEMA})"
+            )
+        try:
+            for group in range(file.num_row_groups):
+                yield from file.read_row_group(group, columns=columns).to_pylist()
+        except (OSError, pa.ArrowException) as error:
+            raise Misconfigured(f"{path} is damaged: {str(error).splitlines()[0]}") from None
+
+
+def draft_of(row: Row) -> TaskDraft:
+    """The draft in a manifest's row.
+
+    Raises:
+        Misconfigured: the archive is not the one that was proven.
+    """
+    if digest_bytes(row["archive"]) != row["archive_sha256"]:
+        raise Misconfigured(f"task {row['task']}: its archive was changed")
+    try:
+        return harbor.draft_of(FileTree.from_tar(row["archive"]))
+    except ValueError as error:
+        raise Misconfigured(f"task {row['task']}: unreadable archive: {error}") from None
+
+
+def _axes(spec: Any) -> Row:
+    if spec is None:
+        return dict.fromkeys(AXES)
+    return {axis: getattr(spec, axis) for axis in AXES} | {"skills": list(spec.skills)}
+
+
+def _write(path: Path, rows: Iterable[Row], schema: Any) -> int:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    aside, total, rest = path.with_name(f".{path.name}.part"), 0, iter(rows)
+    try:
+        with pq.ParquetWriter(
+            aside, schema, compression="zstd", write_page_index=True, version="2.6"
+        ) as writer:
+            while group := list(islice(rest, GROUP)):
+                writer.write_table(pa.Table.from_pylist(group, schema), row_group_size=GROUP)
+                total += len(group)
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
+    return total
+
+
+def _spec_fields() -> list[Any]:
+    import pyarrow as pa
+
+    texts = [(axis, pa.string()) for axis in AXES]
+    fields = [("schema_version", pa.string()), ("task", pa.string())]
+    fields += [("seed", pa.int64()), ("index", pa.int64())]
+    return fields + [(n, pa.list_(pa.string()) if n == "skills" else t) for n, t in texts]
+
+
+def _manifest_schema() -> Any:
+    import pyarrow as pa
+
+    strings, limits = pa.list_(pa.string()), pa.struct([(n, pa.int64()) for n in _LIMITS])
+    receipt = pa.struct([("gate", pa.string()), ("keys", strings), ("summary", pa.string())])
+    kinds = {
+        "revision": pa.int64(),
+        "outputs": strings,
+        "limits": limits,
+        "archive": pa.binary(),
+        "packages": strings,
+        "image_bytes": pa.int64(),
+        "baseline": pa.float64(),
+        "repeats": pa.int64(),
+        "evidence": pa.list_(receipt),
+    }
+    fields = [*_spec_fields(), *((name, kinds.get(name, pa.string())) for name in _COLUMNS)]
+    return pa.schema(fields, metadata={"envgen.schema_version": SCHEMA})
+
+
+def _rejection_schema() -> Any:
+    import pyarrow as pa
+
+    texts = [(name, pa.string()) for name in ("step", "code", "detail")]
+    fields = [*_spec_fields(), *texts, ("proof", pa.list_(pa.string()))]
+    return pa.schema(fields, metadata={"envgen.schema_version": SCHEMA})

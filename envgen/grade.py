@@ -1,0 +1,241 @@
+"""The one realisation of a task: its image, a run as the agent, and a grade in a fresh box.
+
+Gates, audit, repair, rollouts and exports all go through these functions, so a task means the same
+thing everywhere.
+"""
+
+import json
+import math
+from functools import cache
+from typing import Any
+
+from envgen import dockerfile
+from envgen.files import File, FileTree
+from envgen.kit import Kit
+from envgen.ledger import Use
+from envgen.records import (
+    AGENT_UID,
+    BaseImage,
+    CheckResult,
+    Image,
+    ImageRequest,
+    Job,
+    JobResult,
+    Key,
+    Put,
+    Record,
+    Score,
+    TaskDraft,
+)
+from envgen.sandbox import tag_of
+from envgen.share import share
+
+PYTHON = ("/usr/bin/python3", "-I", "-B")
+LOGS = "/logs/verifier"
+_RESTORE_AND_TEST = (
+    'for d in "$@"; do rm -rf -- "$d"; if [ -d "/.outputs$d" ]; then '
+    'mkdir -p -- "$(dirname -- "$d")" && mv -T -- "/.outputs$d" "$d"; fi; done; '
+    "rm -rf /.outputs; exec /bin/bash /tests/test.sh"
+)
+
+
+class Conditions(Record):
+    """Circumstances that must not change a grade."""
+
+    hash_seed: int = 0
+    zone: str = "UTC0"
+    locale: str = "C.UTF-8"
+    cpus: int = 2
+
+    def env(self) -> tuple[tuple[str, str], ...]:
+        return (
+            ("LC_ALL", self.locale),
+            ("PYTHONHASHSEED", str(self.hash_seed)),
+            ("TZ", self.zone),
+        )
+
+
+def other_conditions(repeat: int) -> Conditions:
+    """The circumstances of the n-th repetition (from 1): every one differs from the usual."""
+    zones = ("NPT-5:45", "NST3:30", "LINT-14", "AKST9")
+    return Conditions(
+        hash_seed=1 + 4241 * (repeat - 1),
+        zone=zones[(repeat - 1) % len(zones)],
+        locale="C" if repeat % 2 else "POSIX",
+        cpus=1 if repeat % 2 else 2,
+    )
+
+
+# -- files -------------------------------------------------------------------------------------
+
+
+@cache
+def verifier_kit() -> FileTree:
+    """The kit as it stands in every task's tests."""
+    read = FileTree.read(share("verifiers"))
+    kit = {f"verifiers/{p}": f for p, f in read.items() if p.endswith(".py")}
+    return FileTree({**kit, "test.sh": File(read["test.sh"].data, 0o755)})
+
+
+def task_json(draft: TaskDraft) -> bytes:
+    """What the kit has to know about the task, and no truth."""
+    facts: dict[str, Any] = {
+        "workdir": draft.workdir,
+        "outputs": list(draft.outputs),
+        "hide": list(draft.hide),
+        "initial": draft.initial.model_dump(mode="json"),
+    }
+    return (json.dumps(facts, indent=2, sort_keys=True) + "\n").encode()
+
+
+def tests_tree(draft: TaskDraft) -> FileTree:
+    """Everything in `/tests` while grading."""
+    return draft.tests.merged(_facts(draft))
+
+
+def _facts(draft: TaskDraft) -> FileTree:
+    return FileTree({**verifier_kit(), "task.json": task_json(draft)})
+
+
+# -- image -------------------------------------------------------------------------------------
+
+
+def image_request(draft: TaskDraft, base: BaseImage) -> ImageRequest:
+    """The build of a task's image, as a value."""
+    return ImageRequest(
+        parent=base.content,
+        parent_ref=base.ref,
+        dockerfile=dockerfile.task_lines(draft),
+        context=dockerfile.context(draft),
+        seconds=draft.limits.build_seconds,
+        limit_mb=draft.limits.disk_mb,
+    )
+
+
+async def build_image(draft: TaskDraft, kit: Kit, use: Use) -> tuple[Key, Image, BaseImage]:
+    """The task's image and the base that it stands on. Raises Fault when it does not build."""
+    base = await kit.bases.get(draft.environment.base, draft.environment.packages)
+    key, image = await kit.sandbox.image(image_request(draft, base), use)
+    return key, image, base
+
+
+# -- runs --------------------------------------------------------------------------------------
+
+
+async def check_initial(
+    draft: TaskDraft, image: Image, kit: Kit, use: Use
+) -> tuple[Key, JobResult]:
+    """The initial-state check, in a fresh container."""
+    job = _job(
+        draft,
+        image,
+        command=(*PYTHON, "/tests/verifiers/initial.py"),
+        uid=0,
+        puts=(Put(target="/tests", tree=_facts(draft), mode=0o700),),
+        seconds=draft.limits.verify_seconds,
+    )
+    return await kit.sandbox.run(job, use)
+
+
+async def solve(
+    draft: TaskDraft, image: Image, solution: FileTree, kit: Kit, use: Use
+) -> tuple[Key, JobResult]:
+    """Run a solution as the agent, under the task's own limits; its outputs are captured."""
+    job = _job(
+        draft,
+        image,
+        command=("/bin/bash", "/solution/solve.sh"),
+        uid=AGENT_UID,
+        cwd=draft.workdir,
+        puts=(Put(target="/solution", tree=solution),),
+        capture=draft.outputs,
+        seconds=draft.limits.agent_seconds,
+    )
+    return await kit.sandbox.run(job, use)
+
+
+async def grade(
+    draft: TaskDraft,
+    image: Image,
+    outputs: str | None,
+    kit: Kit,
+    use: Use,
+    conditions: Conditions | None = None,
+) -> tuple[Key, Score]:
+    """Grade captured outputs (or, with None, the untouched image) in a fresh container."""
+    conditions = conditions or Conditions()
+    folders = draft.outputs if outputs else ()
+    job = _job(
+        draft,
+        image,
+        command=("/bin/sh", "-c", _RESTORE_AND_TEST, "restore", *folders),
+        uid=0,
+        env=conditions.env(),
+        cpus=conditions.cpus,
+        puts=(
+            Put(target="/tests", tree=tests_tree(draft), mode=0o700),
+            Put(target=LOGS, tree=FileTree(), mode=0o700),
+        ),
+        restore=outputs,
+        collect=LOGS,
+        seconds=draft.limits.verify_seconds,
+    )
+    key, result = await kit.sandbox.run(job, use)
+    return key, score_of(result)
+
+
+async def attempt(
+    draft: TaskDraft, image: Image, solution: FileTree, kit: Kit, use: Use
+) -> tuple[tuple[Key, ...], JobResult, Score]:
+    """Solve, then grade. What the agent did wrong (too much output) is a failed score."""
+    solved_key, solved = await solve(draft, image, solution, kit, use)
+    if solved.status == "outputs":
+        over = CheckResult(
+            name="outputs", score=0, detail=f"over {draft.limits.outputs_mb} MB or too many files"
+        )
+        return (solved_key,), solved, Score(reward=0.0, checks=(over,))
+    key, score = await grade(draft, image, solved.captured, kit, use)
+    return (solved_key, key), solved, score
+
+
+def _job(draft: TaskDraft, image: Image, **fields: Any) -> Job:
+    limits = draft.limits
+    shared = {
+        "image": image.content,
+        "image_ref": tag_of(image.request),
+        "memory_mb": limits.memory_mb,
+        "pids": limits.pids,
+        "disk_mb": limits.disk_mb,
+        "cpus": limits.cpus,
+        "capture_mb": limits.outputs_mb,
+    }
+    return Job(**(shared | fields))
+
+
+# -- verdict -----------------------------------------------------------------------------------
+
+
+def score_of(result: JobResult) -> Score:
+    """The verdict that a grading job left in its log folder; anything else is invalid."""
+    if result.status != "done":
+        return Score(invalid=f"verifier_{result.status}: {_last(result)}")
+    try:
+        report = json.loads(result.file("report.json") or "{}")
+    except json.JSONDecodeError:
+        return Score(invalid="report_unreadable")
+    text = result.file("reward.txt")
+    if text is None:
+        reason = report.get("error") if isinstance(report, dict) else None
+        return Score(invalid=f"no_reward: exit {result.exit_code}: {reason or _last(result)}")
+    try:
+        reward = float(text)
+    except ValueError:
+        return Score(invalid="reward_unreadable")
+    if not (math.isfinite(reward) and 0 <= reward <= 1):
+        return Score(invalid="reward_out_of_range")
+    checks = tuple(CheckResult(**check) for check in report["checks"])
+    return Score(reward=reward, checks=checks)
+
+
+def _last(result: JobResult) -> str:
+    return " ".join(result.output.split())[-300:]

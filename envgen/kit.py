@@ -1,0 +1,103 @@
+"""The tools in hand: what every step gets, opened and closed in one place."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from envgen import bases
+from envgen.config import RunConfig
+from envgen.digest import digest, short
+from envgen.errors import Misconfigured
+from envgen.ledger import Ledger
+from envgen.records import BaseImage
+from envgen.sandbox import Engine, Recorded
+
+
+@dataclass
+class Bases:
+    """The engine's bases, each made once per process and held to its lock.
+
+    Attributes:
+        engine: makes them.
+        locks: folder with one lock per recipe; None keeps none.
+    """
+
+    engine: Engine
+    locks: Path | None = None
+    _asked: dict[str, asyncio.Task[BaseImage]] = field(default_factory=dict)
+
+    async def get(self, base: str, packages: tuple[str, ...] = ()) -> BaseImage:
+        """A base, or a package set on it.
+
+        Raises:
+            Misconfigured: the engine's image holds other packages than when it was locked.
+        """
+        recipe = bases.recipe(base, tuple(sorted(packages)))
+        if recipe.digest not in self._asked:
+            self._asked[recipe.digest] = asyncio.create_task(self.engine.base(recipe))
+        image = await asyncio.shield(self._asked[recipe.digest])
+        if self.locks is not None:
+            self._hold(image, self.locks)
+        return image
+
+    def _hold(self, image: BaseImage, folder: Path) -> None:
+        path = folder / f"{image.recipe.name}-{short(image.recipe.digest)}.lock"
+        if not path.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            path.write_text(image.lock)
+            return
+        locked = set(path.read_text().splitlines())
+        if changed := sorted(locked ^ set(image.lock.splitlines())):
+            raise Misconfigured(
+                f"base {image.recipe.name} differs from its lock in {len(changed)} lines (first: "
+                f"{changed[0]}): tasks built before would not be the same; accept it by deleting "
+                f"{path}"
+            )
+
+
+@dataclass(frozen=True)
+class Kit:
+    """Configuration and edges. Steps get it and open nothing themselves."""
+
+    config: RunConfig
+    sandbox: Recorded
+    bases: Bases
+
+
+@asynccontextmanager
+async def open_kit(
+    config: RunConfig,
+    folder: Path,
+    *,
+    rebuild: bool = False,
+    say: Callable[[str], None] = lambda text: None,
+) -> AsyncIterator[Kit]:
+    """A kit on the configured engine, with the ledger of a run's folder.
+
+    Args:
+        config: the run's configuration.
+        folder: the run's folder.
+        rebuild: build every image anew (nothing that the engine has is used).
+        say: told about slow steps.
+    """
+    from envgen.sandbox.docker import Docker  # the SDK costs a quarter of a second
+
+    ledger = Ledger(folder)
+    try:
+        name = digest(str(folder.resolve()))
+        engine = Docker(
+            config.engine.url,
+            ledger.blobs,
+            config.engine.containers,
+            short(name, 24),
+            rebuild=rebuild,
+            say=say,
+        )
+        try:
+            yield Kit(config, Recorded(engine, ledger), Bases(engine, folder / "locks"))
+        finally:
+            engine.close()
+    finally:
+        ledger.close()

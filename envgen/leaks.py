@@ -1,0 +1,110 @@
+"""The leak scan: are bytes of tests, solution or truth in the image, in any layer?
+
+Pure: looks at the build context, at the bytes that set-up made, and at configuration and history,
+which together are all that the task's layers hold (see `sandbox/images.py`).
+"""
+
+import base64
+import bz2
+import gzip
+import io
+import json
+import lzma
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+
+from envgen import dockerfile
+from envgen.grade import verifier_kit
+from envgen.ledger import Blobs
+from envgen.records import Image, TaskDraft
+
+MIN_LINE = 32
+"""Shorter lines (imports, braces, common calls) stand everywhere and prove nothing."""
+MIN_FILE = 16
+_INFLATE_LIMIT = 32 << 20
+
+
+def leaks(draft: TaskDraft, image: Image, blobs: Blobs) -> list[str]:
+    """What of the hidden side stands in the image, one sentence each; empty when nothing does."""
+    hidden = {f"tests/{p}": f for p, f in draft.tests.items()}
+    hidden |= {f"solution/{p}": f for p, f in draft.solution.items()}
+    whole = {f.sha256: path for path, f in hidden.items() if len(f.data) >= MIN_FILE}
+    lines = _lines(draft, {path: f.data for path, f in hidden.items()})
+    secrets = [form for secret in draft.secrets for form in _forms(secret)]
+    found = [
+        f"{where} is {whole[sha]}" for where, sha in _hashes(draft, image, blobs) if sha in whole
+    ]
+    for where, data in _contents(draft, image, blobs):
+        for view in _views(data):
+            found += [f"{where} holds a secret" for secret in secrets if secret in view][:1]
+            held = lines.keys() & {line.strip() for line in view.split(b"\n")}
+            found += [f"{where} holds a line of {lines[line]}" for line in sorted(held)][:1]
+    return found
+
+
+def _lines(draft: TaskDraft, hidden: dict[str, bytes]) -> dict[bytes, str]:
+    """Telling lines of the hidden side, by the file that they are from."""
+    public = draft.instruction.encode().split(b"\n")
+    kit = [line for file in verifier_kit().values() for line in file.data.split(b"\n")]
+    known = {line.strip() for line in (*public, *kit)}
+    return {
+        stripped: path
+        for path, data in hidden.items()
+        for line in data.split(b"\n")
+        if len(stripped := line.strip()) >= MIN_LINE and stripped not in known
+    }
+
+
+def _forms(secret: str) -> Iterator[bytes]:
+    """A secret as it is, as hex, reversed, and inside base64 at each of the three offsets."""
+    raw = secret.encode()
+    yield from (raw, raw.hex().encode(), raw[::-1])
+    for offset in range(3):
+        encoded = base64.b64encode(b"\0" * offset + raw)
+        yield encoded[4 if offset else 0 :][: (len(raw) - 3) // 3 * 4]
+
+
+def _hashes(draft: TaskDraft, image: Image, blobs: Blobs) -> Iterator[tuple[str, str]]:
+    for path, file in dockerfile.context(draft).items():
+        yield f"build context {path}", file.sha256
+    for entry in json.loads(blobs.get(image.entries)):
+        if entry["kind"] == "f":
+            yield entry["path"], entry["sha256"]
+
+
+def _contents(draft: TaskDraft, image: Image, blobs: Blobs) -> Iterator[tuple[str, bytes]]:
+    for path, file in dockerfile.context(draft).items():
+        yield f"build context {path}", file.data
+    if image.extra:
+        listed = json.loads(blobs.get(image.entries))
+        paths = {entry.get("sha256"): entry["path"] for entry in listed}
+        with tarfile.open(fileobj=io.BytesIO(blobs.get(image.extra)), mode="r:") as archive:
+            for member in archive:
+                stream = archive.extractfile(member) if member.isreg() else None
+                if stream is not None:
+                    yield paths[member.name], stream.read()
+    yield "the image's configuration", image.config.encode()
+
+
+def _views(data: bytes) -> Iterator[bytes]:
+    """The bytes, and what is packed in them, one level deep."""
+    yield data
+    try:
+        if data[:2] == b"\x1f\x8b":
+            with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+                yield packed.read(_INFLATE_LIMIT)
+        elif data[:3] == b"BZh":
+            with bz2.BZ2File(io.BytesIO(data)) as bzip:
+                yield bzip.read(_INFLATE_LIMIT)
+        elif data[:6] == b"\xfd7zXZ\0":
+            with lzma.LZMAFile(io.BytesIO(data)) as xz:
+                yield xz.read(_INFLATE_LIMIT)
+        elif data[:4] == b"PK\x03\x04":
+            with zipfile.ZipFile(io.BytesIO(data)) as folder:
+                for name in folder.namelist()[:1000]:
+                    with folder.open(name) as member:
+                        yield member.read(_INFLATE_LIMIT)
+    except (OSError, EOFError, lzma.LZMAError, zlib.error, zipfile.BadZipFile, RuntimeError):
+        return  # not what its first bytes say: the raw view has been looked at

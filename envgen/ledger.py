@@ -1,0 +1,247 @@
+"""The ledger: what was asked of the two edges, and what came back. Resume = run again.
+
+One SQLite file and a folder of blobs hold everything that cost money or time. A key covers the
+whole request, so a request is executed once, whoever asks and however often the run is killed. Only
+facts about the task are recorded; weather (`errors.Weather`) passes through and leaves nothing.
+"""
+
+import asyncio
+import hashlib
+import os
+import sqlite3
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from envgen.digest import canonical, digest
+from envgen.errors import Misconfigured
+from envgen.records import Key, Record
+
+SCHEMA = 1
+_TABLES = """
+CREATE TABLE IF NOT EXISTS effects (
+  key TEXT PRIMARY KEY, kind TEXT NOT NULL, request TEXT NOT NULL, response TEXT NOT NULL,
+  seconds REAL NOT NULL, tokens INTEGER NOT NULL DEFAULT 0, cost REAL NOT NULL DEFAULT 0,
+  made_at TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS uses (
+  task TEXT NOT NULL, step TEXT NOT NULL, key TEXT NOT NULL,
+  PRIMARY KEY (task, step, key)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS uses_by_key ON uses (key);
+"""
+
+R = TypeVar("R", bound=Record)
+
+
+class Use(NamedTuple):
+    """On whose behalf the edge is asked."""
+
+    task: str
+    step: str
+
+
+class Blobs:
+    """Content-addressed bytes in `ab/cdef...`; written aside, then renamed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        for torn in folder.glob(".torn-*"):
+            torn.unlink(missing_ok=True)
+
+    def put(self, data: bytes) -> str:
+        """Keep the bytes; their tagged digest is the name."""
+        name = hashlib.sha256(data).hexdigest()
+        path = self.folder / name[:2] / name[2:]
+        if not path.exists():
+            path.parent.mkdir(exist_ok=True)
+            handle, torn = tempfile.mkstemp(prefix=".torn-", dir=self.folder)
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(data)
+            Path(torn).rename(path)
+        return f"sha256:{name}"
+
+    def get(self, name: str) -> bytes:
+        """The bytes of a name; Misconfigured when they are gone or were changed."""
+        hexa = name.removeprefix("sha256:")
+        try:
+            data = (self.folder / hexa[:2] / hexa[2:]).read_bytes()
+        except FileNotFoundError:
+            raise Misconfigured(
+                f"blob {name} is missing from {self.folder}: restore it, or forget the effects "
+                "that name it with `envgen ledger forget`"
+            ) from None
+        if hashlib.sha256(data).hexdigest() != hexa:
+            raise Misconfigured(
+                f"blob {name} in {self.folder} was changed: delete that file and run again"
+            )
+        return data
+
+
+class Ledger:
+    """`once(kind, request, call)`: recall, or do and record."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path = folder / "ledger.sqlite"
+        self.blobs = Blobs(folder / "blobs")
+        self.recalled = self.made = 0
+        self._in_flight: dict[Key, asyncio.Future[str]] = {}
+        try:
+            self._db = _open(self.path)
+        except sqlite3.DatabaseError as error:
+            raise Misconfigured(
+                f"{self.path} is not a readable ledger ({error}): move it away and run again; "
+                "everything in it will be executed anew"
+            ) from error
+
+    async def once(
+        self, kind: str, request: Record, call: Callable[[], Awaitable[R]], use: Use, model: type[R]
+    ) -> tuple[Key, R]:
+        """The recorded response to a request; calls only when there is none.
+
+        Tasks that ask for the same thing at the same time share one call (single flight).
+        """
+        key = key_of(kind, request)
+        recorded = self._get(key)
+        if recorded is None and key in self._in_flight:
+            recorded = await asyncio.shield(self._in_flight[key])
+        if recorded is not None:
+            self.recalled += 1
+            self._use(use, key)
+            return key, model.model_validate_json(recorded)
+        return key, await self._make(key, kind, request, call, use)
+
+    async def _make(
+        self, key: Key, kind: str, request: Record, call: Callable[[], Awaitable[R]], use: Use
+    ) -> R:
+        flight: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._in_flight[key] = flight
+        started = time.monotonic()
+        try:
+            response = await call()
+            text = response.model_dump_json()
+            self._put(key, kind, request, text, time.monotonic() - started, use)
+            flight.set_result(text)
+        except BaseException as error:
+            if isinstance(error, Exception):
+                flight.set_exception(error)
+                flight.exception()  # nobody may be waiting; that is no reason to warn
+            else:
+                flight.cancel()
+            raise
+        finally:
+            del self._in_flight[key]
+        self.made += 1
+        return response
+
+    def _get(self, key: Key) -> str | None:
+        row = self._db.execute("SELECT response FROM effects WHERE key = ?", (key,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def _put(
+        self, key: Key, kind: str, request: Record, text: str, seconds: float, use: Use
+    ) -> None:
+        asked = canonical(request.model_dump(mode="json", context={"identity": True})).decode()
+        made_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        with self._db:
+            self._db.execute("BEGIN")
+            self._db.execute(
+                "INSERT OR REPLACE INTO effects (key, kind, request, response, seconds, made_at) "
+                "VALUES (?, ?, ?, ?, ?, ?)",
+                (key, kind, asked, text, seconds, made_at),
+            )
+            self._use(use, key)
+
+    def _use(self, use: Use, key: Key) -> None:
+        self._db.execute("INSERT OR IGNORE INTO uses VALUES (?, ?, ?)", (use.task, use.step, key))
+
+    def knows(self, key: Key) -> bool:
+        """Whether the request of this key was executed."""
+        return self._get(key) is not None
+
+    def drop(self, key: Key) -> None:
+        """Forget one effect: asking again does it again."""
+        self._db.execute("DELETE FROM effects WHERE key = ?", (key,))
+
+    def forget(self, *, step: str | None = None, task: str | None = None) -> int:
+        """Delete the effects used by a step or a task (or both); returns how many."""
+        where = " AND ".join(
+            ["1", *(["step = ?"] if step else []), *(["task = ?"] if task else [])]
+        )
+        values = [v for v in (step, task) if v]
+        with self._db:
+            self._db.execute("BEGIN")
+            gone = self._db.execute(
+                f"DELETE FROM effects WHERE key IN (SELECT key FROM uses WHERE {where})", values
+            ).rowcount
+            self._db.execute(f"DELETE FROM uses WHERE {where}", values)
+        return gone
+
+    def seconds(self, keys: Iterable[Key]) -> float:
+        """Seconds spent on the given effects, when they were made."""
+        found = (
+            self._db.execute("SELECT seconds FROM effects WHERE key = ?", (key,)).fetchone()
+            for key in keys
+        )
+        return float(sum(row[0] for row in found if row))
+
+    def summary(self) -> list[tuple[str, str, int, float]]:
+        """Rows of (kind, step, effects, seconds), the dearest first."""
+        return self._db.execute(
+            "SELECT kind, step, COUNT(*), SUM(seconds) FROM (SELECT DISTINCT e.key, kind, step, "
+            "seconds FROM effects e JOIN uses u ON u.key = e.key) GROUP BY kind, step "
+            "ORDER BY 4 DESC"
+        ).fetchall()
+
+    def show(self, key: Key) -> tuple[str, str, str, float, str] | None:
+        """(kind, request, response, seconds, made_at) of the one effect whose key starts so."""
+        rows: list[tuple[str, str, str, float, str]] = self._db.execute(
+            "SELECT kind, request, response, seconds, made_at FROM effects WHERE key >= ? "
+            "AND key < ? LIMIT 2",
+            (key, key + "~"),
+        ).fetchall()
+        return rows[0] if len(rows) == 1 else None
+
+    def merge(self, other: "Ledger") -> int:
+        """Take over what another ledger knows (insert or ignore); returns effects gained."""
+        before = self._db.total_changes
+        with self._db:
+            self._db.execute("BEGIN")
+            self._db.executemany(
+                "INSERT OR IGNORE INTO effects VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                other._db.execute("SELECT * FROM effects"),
+            )
+            gained = self._db.total_changes - before
+            self._db.executemany(
+                "INSERT OR IGNORE INTO uses VALUES (?, ?, ?)",
+                other._db.execute("SELECT * FROM uses"),
+            )
+        for blob in other.blobs.folder.glob("??/*"):
+            self.blobs.put(blob.read_bytes())
+        return gained
+
+    def close(self) -> None:
+        self._db.close()
+
+
+def key_of(kind: str, request: Record) -> Key:
+    """The receipt of a request: its tagged digest, with the kind of edge."""
+    return digest([kind, request.digest])
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path, isolation_level=None, timeout=30)
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = NORMAL")
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if version > SCHEMA:
+        db.close()
+        raise Misconfigured(
+            f"{path} was written by a newer envgen (schema {version}, this one knows {SCHEMA}): "
+            "upgrade envgen, or use another run"
+        )
+    db.executescript(_TABLES)
+    db.execute(f"PRAGMA user_version = {SCHEMA}")
+    return db

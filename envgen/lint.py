@@ -1,0 +1,141 @@
+"""The first gate: is a draft well-formed and safe? Pure rules over the draft, no execution.
+
+Everything in a draft may have been written by a model or by a stranger. The rules refuse, with the
+rule's name and the thing; they never repair.
+"""
+
+import ast
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from envgen import bases
+from envgen.errors import Fault
+from envgen.records import TaskDraft
+
+MAX_INSTRUCTION, MAX_TITLE = 20_000, 200
+MAX_FILES, MAX_TREE_BYTES = 5_000, 64 << 20
+MAX_SETUP, MAX_COMMAND = 40, 4_000
+RESERVED_TESTS = ("task.json", "test.sh", "verifiers")
+
+_PLACES = re.compile(
+    r"(home/agent|opt|srv|data|var/(lib|log|spool|www)/[^/]+|etc/[a-z][a-z0-9._-]*)/[^/]"
+)
+"""Where an environment may put files. Never where the grader's own tools live."""
+_SYSTEM_ETC = re.compile(
+    r"etc/(alternatives|apt|bash|cron|default|dpkg|environment|init|ld\.so|ldap|login|pam|passwd|"
+    r"profile|python|rc|security|shadow|skel|ssl|sudoers|systemd|terminfo|update|X11)"
+)
+_FOLDER = re.compile(r"(/[A-Za-z0-9._-]+)+")
+_BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
+
+
+def lint(draft: TaskDraft) -> None:
+    """Raise Fault for the first rule that the draft breaks."""
+    for rule, trouble in _troubles(draft):
+        raise Fault(f"lint:{rule}", trouble)
+
+
+def _troubles(draft: TaskDraft) -> Iterator[tuple[str, str]]:
+    yield from _texts(draft)
+    yield from _environment(draft)
+    yield from _folders(draft)
+    yield from _tests(draft)
+    yield from _solution(draft)
+
+
+def _texts(draft: TaskDraft) -> Iterator[tuple[str, str]]:
+    for name, text, limit in (
+        ("instruction", draft.instruction, MAX_INSTRUCTION),
+        ("title", draft.title, MAX_TITLE),
+    ):
+        if not text.strip():
+            yield "text", f"the {name} is empty"
+        if len(text) > limit:
+            yield "text", f"the {name} has {len(text)} characters, over {limit}"
+        for character in text:
+            if character in _BIDI or (
+                unicodedata.category(character) in ("Cc", "Cs", "Co") and character not in "\n\t"
+            ):
+                yield "text", f"the {name} holds the control character U+{ord(character):04X}"
+    if "\n" in draft.title:
+        yield "text", "the title has more than one line"
+
+
+def _environment(draft: TaskDraft) -> Iterator[tuple[str, str]]:
+    environment = draft.environment
+    if environment.base not in bases.names():
+        yield "base", f"no base {environment.base!r}: known are {', '.join(bases.names())}"
+    for package in environment.packages:
+        if not bases.PACKAGE.fullmatch(package):
+            yield "packages", f"{package!r} is not the name of a Debian package"
+    if len(environment.files) > MAX_FILES or environment.files.size > MAX_TREE_BYTES:
+        yield "size", f"the environment has over {MAX_FILES} files or {MAX_TREE_BYTES >> 20} MB"
+    for path in environment.files:
+        if not _PLACES.match(path) or _SYSTEM_ETC.match(path):
+            yield "path", f"/{path} is not a place where a task may put files"
+    if len(environment.setup) > MAX_SETUP:
+        yield "setup", f"{len(environment.setup)} set-up commands, over {MAX_SETUP}"
+    for command in environment.setup:
+        if len(command) > MAX_COMMAND or any(ord(c) < 32 or ord(c) == 127 for c in command):
+            yield "setup", f"set-up command {command[:60]!r} is too long or not one plain line"
+
+
+def _folders(draft: TaskDraft) -> Iterator[tuple[str, str]]:
+    if not draft.outputs:
+        yield "outputs", "no folder carries over to grading"
+    for folder in (draft.workdir, *draft.outputs):
+        if not _FOLDER.fullmatch(folder) or ".." in folder.split("/"):
+            yield "outputs", f"{folder!r} is not an absolute, plain path"
+        elif not _PLACES.match(f"{folder[1:]}/x"):
+            yield "outputs", f"{folder} is not a place that a task may use"
+    for folder in draft.outputs:
+        if any(other != folder and f"{other}/".startswith(f"{folder}/") for other in draft.outputs):
+            yield "outputs", f"{folder} holds another output folder"
+    for path in (*draft.hide, *draft.initial.present, *draft.initial.absent):
+        if not path.startswith("/") or "\0" in path or ".." in path.split("/"):
+            yield "path", f"{path!r} must be absolute"
+
+
+def _tests(draft: TaskDraft) -> Iterator[tuple[str, str]]:
+    if draft.tests.size > MAX_TREE_BYTES:
+        yield "size", f"the tests have over {MAX_TREE_BYTES >> 20} MB"
+    for path in draft.tests:
+        if path.split("/")[0] in RESERVED_TESTS:
+            yield "tests", f"tests/{path} has a name that belongs to the kit"
+        if path.endswith(".py") and (reason := _syntax(draft.tests[path].data)):
+            yield "tests", f"tests/{path}: {reason}"
+        if path.endswith(".json") and (reason := _json(draft.tests[path].data)):
+            yield "tests", f"tests/{path}: {reason}"
+    if "check.py" not in draft.tests:
+        yield "tests", "tests/check.py is missing"
+    if short := [s for s in draft.secrets if len(s) < 8]:
+        yield (
+            "secrets",
+            f"the secret {short[0]!r} is too short: it stands anywhere",
+        )
+
+
+def _solution(draft: TaskDraft) -> Iterator[tuple[str, str]]:
+    if "solve.sh" not in draft.solution:
+        yield "solution", "solution/solve.sh is missing"
+    for path, file in draft.solution.items():
+        if path.endswith(".sh") and b"\r\n" in file.data:
+            yield "solution", f"solution/{path} has Windows line endings"
+
+
+def _syntax(data: bytes) -> str:
+    try:
+        ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return f"not Python: {error}"
+    return ""
+
+
+def _json(data: bytes) -> str:
+    try:
+        json.loads(data)
+    except (ValueError, RecursionError) as error:
+        return f"not JSON: {error}"
+    return ""

@@ -1,0 +1,142 @@
+"""Whole runs: `produce` one task; `run` many of them under a bound.
+
+The program reads like its description: a spec is authored, the draft goes through the gates, and
+what comes out is a built task or a rejection. The ledger makes a second run free, so there is no
+other notion of being done.
+"""
+
+import asyncio
+import traceback
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from envgen.authors import author
+from envgen.build import build
+from envgen.errors import Fault, ImageMissing, Misconfigured, Weather
+from envgen.grade import image_request
+from envgen.kit import Kit
+from envgen.records import BuiltTask, Rejection, TaskDraft, TaskSpec
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+GIVE_UP = 8
+"""Tasks in a row that weather or a bug may end before the run stops feeding new ones."""
+
+
+async def produce(spec: TaskSpec, kit: Kit) -> BuiltTask | Rejection:
+    """One task from its spec: a built task, or the rejection that says why not."""
+    draft = await authored(spec, kit)
+    return draft if isinstance(draft, Rejection) else await proven(draft, kit)
+
+
+async def authored(spec: TaskSpec, kit: Kit) -> TaskDraft | Rejection:
+    """The author's draft; what an author cannot do is a rejection."""
+    try:
+        return await author(spec, kit)
+    except Fault as fault:
+        return Rejection(
+            spec=spec,
+            slug=spec.slug,
+            step="author",
+            code=fault.code,
+            detail=fault.detail,
+            proof=fault.proof,
+        )
+
+
+async def proven(draft: TaskDraft, kit: Kit) -> BuiltTask | Rejection:
+    """The draft after its gates, with its image in the engine.
+
+    Receipts are recalled from the ledger; an image that the engine has lost since is built again,
+    and where its content is then another, everything that ran in it runs again.
+    """
+    for _ in range(2):
+        try:
+            task = await build(draft, kit)
+        except ImageMissing:
+            pass
+        else:
+            if isinstance(task, Rejection) or kit.sandbox.engine.has(task.image):
+                return task
+        base = await kit.bases.get(draft.environment.base, draft.environment.packages)
+        kit.sandbox.forget_image(image_request(draft, base))
+    raise ImageMissing(f"the engine keeps losing the image of {draft.slug}")
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """A task that trouble outside of it ended; running again takes it up."""
+
+    spec: TaskSpec
+    reason: str
+    bug: bool = False
+
+
+Outcome = BuiltTask | Rejection | Unfinished
+
+
+@dataclass
+class Stop:
+    """Asks a run to end: `drain` finishes what is in work and starts nothing more."""
+
+    drain: bool = False
+    _in_a_row: int = field(default=0)
+
+    def saw(self, outcome: Outcome) -> None:
+        """When everything fails for outside reasons, feeding more makes it no better."""
+        self._in_a_row = self._in_a_row + 1 if isinstance(outcome, Unfinished) else 0
+        if self._in_a_row >= GIVE_UP:
+            self.drain = True
+
+
+async def run(
+    specs: Iterable[TaskSpec],
+    kit: Kit,
+    stop: Stop,
+    step: Callable[[TaskSpec, Kit], Awaitable[BuiltTask | Rejection]] = produce,
+) -> AsyncIterator[tuple[TaskSpec, Outcome]]:
+    """Produce many tasks, in order of completion.
+
+    The one place that catches what nobody expected: a bug ends its task with a traceback, not the
+    run. Misconfigured ends the run, for every other task would meet it too.
+    """
+
+    async def guarded(spec: TaskSpec) -> tuple[TaskSpec, Outcome]:
+        try:
+            return spec, await step(spec, kit)
+        except Weather as weather:
+            return spec, Unfinished(spec, f"{weather.code}: {weather}")
+        except Misconfigured:
+            raise
+        except Exception:  # noqa: BLE001 - the one catcher
+            return spec, Unfinished(spec, traceback.format_exc(), bug=True)
+
+    async for spec, outcome in bounded(guarded, specs, kit.config.engine.in_flight, stop):
+        stop.saw(outcome)
+        yield spec, outcome
+
+
+async def bounded(
+    call: Callable[[A], Awaitable[B]], items: Iterable[A], limit: int, stop: Stop
+) -> AsyncIterator[B]:
+    """`call` over items, at most `limit` at once, results as they come; an error ends the rest."""
+    waiting, rest = set[asyncio.Future[B]](), iter(items)
+    try:
+        while True:
+            while len(waiting) < limit and not stop.drain:
+                try:
+                    item = next(rest)
+                except StopIteration:
+                    break
+                waiting.add(asyncio.ensure_future(call(item)))
+            if not waiting:
+                return
+            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            for future in done:
+                yield future.result()
+    finally:
+        for future in waiting:
+            future.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)

@@ -1,0 +1,65 @@
+"""Rebuild tasks from a manifest alone, prove them again, and say which drifted."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from envgen.errors import Misconfigured
+from envgen.export import parquet
+from envgen.kit import Kit
+from envgen.pipeline import Stop, bounded, proven
+from envgen.records import BuiltTask, Rejection
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a rebuild of one task showed."""
+
+    task: str
+    drift: str
+    """Why it is no longer what the manifest says; empty when it is."""
+    note: str = ""
+
+
+def shard_of(text: str) -> tuple[int, int]:
+    """`i/n` with 1 <= i <= n."""
+    first, slash, second = text.partition("/")
+    if slash and first.isdigit() and second.isdigit() and 1 <= int(first) <= int(second):
+        return int(first), int(second)
+    raise Misconfigured(f"--shard {text!r}: write it as i/n with i from 1 to n, for example 3/24")
+
+
+def rows_of(manifest: Path, shard: tuple[int, int]) -> list[parquet.Row]:
+    """The rows of a shard: every n-th one, beginning with the i-th."""
+    first, of = shard
+    return [row for n, row in enumerate(parquet.read(manifest)) if n % of == first - 1]
+
+
+async def rebuild(rows: list[parquet.Row], kit: Kit, stop: Stop) -> AsyncIterator[Verdict]:
+    """Build each task of the rows again from its archive, take it through the gates, compare.
+
+    The kit must have been opened with `rebuild`, on a ledger of its own, so that nothing is
+    recalled.
+    """
+
+    async def again(row: parquet.Row) -> Verdict:
+        try:
+            draft = parquet.draft_of(row)
+        except Misconfigured as error:
+            return Verdict(row["task"], str(error))
+        return _compared(row, await proven(draft, kit))
+
+    async for verdict in bounded(again, rows, kit.config.engine.in_flight, stop):
+        yield verdict
+
+
+def _compared(row: parquet.Row, task: BuiltTask | Rejection) -> Verdict:
+    if isinstance(task, Rejection):
+        return Verdict(row["task"], f"{task.code}: {task.detail}")
+    if task.image.layers != row["layers"]:
+        return Verdict(row["task"], "its layers have other content than the manifest says")
+    if task.baseline != row["baseline"]:
+        was, now = row["baseline"], task.baseline
+        return Verdict(row["task"], f"the untouched container earns {now:g}, and earned {was:g}")
+    moved = task.base.content != row["base_content"]
+    return Verdict(row["task"], "", "its base has newer packages" if moved else "")

@@ -1,0 +1,307 @@
+"""Every record of envgen: frozen values without ids, times, cost or host paths.
+
+Equal content means equal digest. The flow is TaskSpec -> TaskDraft -> BuiltTask -> ManifestRow,
+with Rejection as the other normal ending; Job and JobResult are one sandbox run as values.
+"""
+
+from functools import cached_property
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from envgen.digest import digest, short
+from envgen.files import FileTree
+
+Key = str
+"""A ledger key: the tagged digest of a whole request. It is the receipt of what was executed."""
+
+AGENT_UID = 1000
+HOME = "/home/agent"
+
+
+class Record(BaseModel):
+    """Frozen, and strict about its fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=False)
+
+    @cached_property
+    def digest(self) -> str:
+        """Tagged digest of the content; file trees stand in it by their own digest."""
+        return digest(self.model_dump(mode="json", context={"identity": True}))
+
+
+# -- what a task should be ---------------------------------------------------------------------
+
+
+class TaskSpec(Record):
+    """The nine axis values of one task, and where they were drawn."""
+
+    seed: int
+    index: int
+    domain: str
+    skill_type: str
+    skills: tuple[str, ...]
+    persona: str
+    language: str
+    task_complexity: str
+    command_complexity: str
+    verifier: str
+    fixture: str
+    catalogue: str
+    """Digest of the axis catalogue."""
+    slug: str
+    """Domain and eight digest characters: the task's name (see `axes.slug_of`)."""
+
+
+# -- what an author makes ----------------------------------------------------------------------
+
+
+class Limits(Record):
+    """What a task may use. Seconds are wall clock; MB are 2**20 bytes."""
+
+    agent_seconds: int = Field(600, ge=1, le=7200)
+    verify_seconds: int = Field(120, ge=1, le=1800)
+    build_seconds: int = Field(300, ge=1, le=3600)
+    memory_mb: int = Field(1024, ge=64, le=65536)
+    cpus: Annotated[int, Field(ge=1, le=64)] = 2
+    pids: int = Field(256, ge=16, le=4096)
+    disk_mb: int = Field(512, ge=1, le=65536)
+    outputs_mb: int = Field(32, ge=1, le=1024)
+
+
+class Environment(Record):
+    """What the image holds on top of a base, from which the Dockerfile is rendered."""
+
+    base: str
+    """Name of a base in `data/bases/`."""
+    packages: tuple[str, ...] = ()
+    """Debian packages that the base lacks; they come as a shared package set."""
+    files: FileTree = FileTree()
+    """Paths seen from `/`. Those below workdir or outputs belong to the agent, others to root."""
+    setup: tuple[str, ...] = ()
+    """One-line shell commands run at build time, as the agent, in workdir, without network."""
+
+
+class InitialState(Record):
+    """What the instruction promises about the untouched container; checked by execution."""
+
+    present: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    commands: tuple[tuple[str, ...], ...] = ()
+    """Each is run as the agent and must exit 0."""
+
+
+class TaskDraft(Record):
+    """The waist of the system: every author ends here, every later step starts here."""
+
+    spec: TaskSpec | None
+    """None for an imported task; then `origin` says where it came from."""
+    origin: str = ""
+    author: str
+    """Who made it, e.g. `procedural/strip_chart`."""
+    revision: int = 0
+    parent: str | None = None
+    """Digest of the draft that this one repairs."""
+    title: str
+    instruction: str
+    environment: Environment
+    initial: InitialState = InitialState()
+    tests: FileTree
+    """`check.py`, `truth.json` and data; the verifier kit is added when grading."""
+    solution: FileTree
+    """`solve.sh` and what it needs; run as the agent."""
+    workdir: str = HOME
+    outputs: tuple[str, ...] = (HOME,)
+    """Folders that carry over to grading."""
+    hide: tuple[str, ...] = ()
+    """Paths removed from the grading container before any candidate runs."""
+    secrets: tuple[str, ...] = ()
+    """Literal truths that must not be found in the image, in any layer."""
+    limits: Limits = Limits()
+
+    @property
+    def slug(self) -> str:
+        if self.spec is not None:
+            return self.spec.slug
+        return f"import-{short(self.digest, 8)}"
+
+
+# -- one sandbox run ---------------------------------------------------------------------------
+
+
+class BaseRecipe(Record):
+    """A base, or a package set on top of one, as Dockerfile lines below the root image."""
+
+    name: str
+    lines: str
+
+
+class BaseImage(Record):
+    """A base that the engine holds."""
+
+    recipe: BaseRecipe
+    content: str
+    """Content digest: of the recipe, and of every installed package with its version."""
+    ref: str
+    """The engine's name for it."""
+    lock: str
+    """Lines `package=version`, sorted."""
+
+
+class ImageRequest(Record):
+    """A build as a value: the same request gives the same content."""
+
+    parent: str
+    """Content digest of the parent image."""
+    parent_ref: str = Field(exclude=True)
+    """The engine's name for the parent; not part of the identity."""
+    dockerfile: str
+    """Everything below FROM, in the classic subset."""
+    context: FileTree
+    seconds: int = 300
+    limit_mb: int = 512
+    """Most bytes that the layers may add."""
+
+
+class Image(Record):
+    """A built image, by its content."""
+
+    content: str
+    """Content digest: of the parent and of the layers."""
+    layers: str
+    """Digest of path, mode, owner and hash of every entry that the task's layers add."""
+    request: str
+    """Digest of the request; the engine's tag is made from it."""
+    engine_id: str
+    """Engine-local id: the only field that differs between two builds of the same content."""
+    bytes_added: int
+    extra: str | None = None
+    """Blob: tar of added files whose bytes are not in the build context."""
+    entries: str
+    """Blob: JSON listing of everything that the layers add over the parent."""
+    config: str
+    """Environment, labels, command lines and history, as text for the leak scan."""
+
+
+class Put(Record):
+    """A tree put into a container before it starts."""
+
+    target: str
+    tree: FileTree
+    uid: int = 0
+    mode: int = 0o755
+    """Permission bits of the target folder."""
+
+
+class Job(Record):
+    """One container, one command, as a value."""
+
+    image: str
+    """Content digest."""
+    image_ref: str = Field(exclude=True)
+    """The engine's name for it; not part of the identity."""
+    command: tuple[str, ...]
+    uid: int = AGENT_UID
+    cwd: str = "/"
+    env: tuple[tuple[str, str], ...] = ()
+    puts: tuple[Put, ...] = ()
+    restore: str | None = None
+    """Blob: captured outputs, unpacked below `/.outputs`."""
+    capture: tuple[str, ...] = ()
+    """Folders taken out of the stopped container by the engine."""
+    collect: str | None = None
+    """A folder whose small text files are returned."""
+    seconds: int = 60
+    memory_mb: int = 1024
+    cpus: int = 2
+    pids: int = 256
+    disk_mb: int = 512
+    capture_mb: int = 32
+    attempt: int = 0
+    """Makes a repetition a request of its own."""
+
+
+Status = Literal["done", "timeout", "memory", "disk", "outputs"]
+
+
+class JobResult(Record):
+    """What one run did. Facts only: no seconds, no host."""
+
+    status: Status
+    exit_code: int | None
+    output: str
+    """Head and tail of stdout and stderr together."""
+    captured: str | None = None
+    """Blob: deterministic tar of the captured folders."""
+    collected: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        return self.status == "done" and self.exit_code == 0
+
+    def file(self, name: str) -> str | None:
+        return dict(self.collected).get(name)
+
+
+# -- verdicts ----------------------------------------------------------------------------------
+
+
+class CheckResult(Record):
+    name: str
+    score: float = Field(ge=0, le=1)
+    weight: float = 1.0
+    must: bool = False
+    detail: str = ""
+
+
+class Score(Record):
+    """Three-valued: passed, failed, or invalid. A grader that did not run is never a 0."""
+
+    reward: float | None = Field(default=None, ge=0, le=1)
+    checks: tuple[CheckResult, ...] = ()
+    invalid: str = ""
+    """Reason code and detail when there is no verdict."""
+
+    @model_validator(mode="after")
+    def _either(self) -> Self:
+        if (self.reward is None) == (not self.invalid):
+            raise ValueError("a score has a reward or a reason why not, and never both")
+        return self
+
+    @property
+    def passed(self) -> bool:
+        """Strict: everything was right."""
+        return self.reward == 1.0
+
+
+class Evidence(Record):
+    """The receipt of one gate."""
+
+    gate: str
+    keys: tuple[Key, ...]
+    summary: str
+
+
+class BuiltTask(Record):
+    """A draft that passed every gate. Nothing else can be exported."""
+
+    draft: TaskDraft
+    image: Image
+    base: BaseImage
+    evidence: tuple[Evidence, ...]
+    baseline: float
+    """Reward of the untouched container."""
+    repeats: int
+    """Times that the reference's grade was repeated, identically, under other conditions."""
+
+
+class Rejection(Record):
+    """A normal ending: which task, at which step, why, and the receipts."""
+
+    spec: TaskSpec | None
+    slug: str
+    step: str
+    code: str
+    detail: str
+    proof: tuple[Key, ...] = ()

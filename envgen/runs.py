@@ -1,0 +1,276 @@
+"""A run's folder: what is in it, and how outcomes become its manifest.
+
+Only the ledger is precious. Everything else is derived and comes back when the run is repeated.
+"""
+
+import asyncio
+import fcntl
+import pickle
+import re
+import tempfile
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from envgen import axes, config
+from envgen.authors.procedural import chosen
+from envgen.config import RunConfig
+from envgen.errors import Misconfigured
+from envgen.export import harbor, parquet
+from envgen.kit import Kit
+from envgen.pipeline import Outcome, Stop, Unfinished, authored, bounded
+from envgen.pipeline import run as run_all
+from envgen.records import BuiltTask, Rejection, TaskDraft, TaskSpec
+from envgen.sandbox import tag_of
+from envgen.sandbox.selftest import BASE, failures, rules
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """`<data>/runs/<name>/` and the names of what it holds."""
+
+    path: Path
+
+    @property
+    def specs(self) -> Path:
+        return self.path / "specs.parquet"
+
+    @property
+    def config(self) -> Path:
+        return self.path / "config.yaml"
+
+    @property
+    def manifest(self) -> Path:
+        return self.path / "manifest.parquet"
+
+    @property
+    def rejections(self) -> Path:
+        return self.path / "rejections.parquet"
+
+    @property
+    def tasks(self) -> Path:
+        return self.path / "tasks"
+
+    @property
+    def crashes(self) -> Path:
+        return self.path / "crashes"
+
+
+def folder_of(data: Path, name: str) -> RunFolder:
+    """The folder of a run, which need not exist. Misconfigured when the name cannot be one."""
+    if not NAME.fullmatch(name):
+        raise Misconfigured(
+            f"--run {name!r}: a run's name has letters, digits, '.', '_' and '-', at most 64"
+        )
+    return RunFolder(data / "runs" / name)
+
+
+def known(data: Path, name: str) -> RunFolder:
+    """The folder of a run that exists; Misconfigured names the ones that do."""
+    found = folder_of(data, name)
+    if not found.path.is_dir():
+        others = sorted(p.name for p in (data / "runs").glob("*") if p.is_dir())
+        raise Misconfigured(
+            f"there is no run {name!r} in {data / 'runs'}: "
+            + (f"there are {', '.join(others[:20])}" if others else "start one with `envgen run`")
+        )
+    return found
+
+
+@contextmanager
+def held(folder: RunFolder) -> Iterator[None]:
+    """Hold the folder for one process: two would write over each other."""
+    folder.path.mkdir(parents=True, exist_ok=True)
+    with (folder.path / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Misconfigured(
+                f"run {folder.path.name!r} is in use by another process: wait for it, or use "
+                "another --run"
+            ) from None
+        yield
+
+
+def draw(folder: RunFolder, settings: RunConfig, author: str | None) -> None:
+    """Sample the run's specs into `specs.parquet`, and save the configuration beside them."""
+    folder.path.mkdir(parents=True, exist_ok=True)
+    rows = rows_of(settings, catalogue_of(settings), author)
+    axes.write_specs(folder.specs, rows)
+    config.save(settings, folder.config)
+
+
+def catalogue_of(settings: RunConfig) -> axes.Catalogue:
+    """The axis files that the configuration names."""
+    return axes.load(Path(settings.sample.axes) if settings.sample.axes else None)
+
+
+def support_of(settings: RunConfig) -> list[axes.Block]:
+    """What the procedural families realise, for the sampler to draw from."""
+    return [family.realises for family in chosen(settings.author.families)]
+
+
+def rows_of(
+    settings: RunConfig, catalogue: axes.Catalogue, author: str | None
+) -> Iterator[axes.Row]:
+    """The sampled rows; for the procedural author only what its families realise."""
+    return axes.sample(
+        catalogue,
+        settings.sample.seed,
+        settings.sample.n,
+        preset=settings.sample.preset,
+        support=support_of(settings) if author == "procedural" else None,
+    )
+
+
+@dataclass
+class Tally:
+    """What became of the specs, counted as it happens."""
+
+    total: int
+    kept: int = 0
+    rejected: Counter[str] = field(default_factory=Counter)
+    unfinished: int = 0
+    bugs: int = 0
+    last_trouble: str = ""
+
+    @property
+    def done(self) -> int:
+        return self.kept + sum(self.rejected.values()) + self.unfinished + self.bugs
+
+    def count(self, outcome: Outcome) -> None:
+        if isinstance(outcome, BuiltTask):
+            self.kept += 1
+        elif isinstance(outcome, Rejection):
+            self.rejected[outcome.step] += 1
+        else:
+            self.last_trouble = outcome.reason
+            if outcome.bug:
+                self.bugs += 1
+            else:
+                self.unfinished += 1
+
+
+class _Spool:
+    """Rows by index, on disk in a file without a name: memory stays flat and nothing is left."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed with the spool
+        self._places: dict[int, int] = {}
+
+    def add(self, index: int, row: parquet.Row) -> None:
+        self._places[index] = self._file.seek(0, 2)
+        pickle.dump(row, self._file)
+
+    def rows(self) -> Iterator[parquet.Row]:
+        for index in sorted(self._places):
+            self._file.seek(self._places[index])
+            yield pickle.load(self._file)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+async def accepted(folder: RunFolder, kit: Kit) -> None:
+    """Let the engine take its self-test, once per run and engine.
+
+    Raises:
+        Misconfigured: the engine breaks a parity rule, which is named.
+    """
+    engine = kit.sandbox.engine
+    passed = folder.path / "engine.txt"
+    if passed.exists() and passed.read_text() == engine.description:
+        return
+    base = await kit.bases.get(BASE)
+    broken = await failures(engine, base, rules(engine.cpus))
+    if broken:
+        name, seen = next(iter(broken.items()))
+        raise Misconfigured(
+            f"the engine ({engine.description}) breaks the rule {name!r}: {seen}; tasks would not "
+            "mean the same there: see `envgen doctor`, or use another engine"
+        )
+    passed.write_text(engine.description)
+
+
+async def draft_all(
+    folder: RunFolder, specs: list[TaskSpec], kit: Kit, stop: Stop
+) -> tuple[int, int]:
+    """Write every spec's draft below `drafts/`; (drafts, specs that the author rejected)."""
+    drafted = rejected = 0
+    drafts = folder.path / "drafts"
+
+    async def one(spec: TaskSpec) -> TaskDraft | Rejection:
+        return await authored(spec, kit)
+
+    async for draft in bounded(one, specs, kit.config.engine.in_flight, stop):
+        if isinstance(draft, Rejection):
+            rejected += 1
+            continue
+        harbor.write(harbor.draft_folder(draft, kit.config.export), drafts / draft.slug)
+        drafted += 1
+    return drafted, rejected
+
+
+async def finish(
+    folder: RunFolder,
+    specs: list[TaskSpec],
+    kit: Kit,
+    stop: Stop,
+    watch: Callable[[Tally], None] = lambda tally: None,
+) -> Tally:
+    """Produce every spec, write task folders as they come, then manifest and rejections.
+
+    Called again, it recalls what was executed and ends in the same bytes.
+    """
+    tally = Tally(len(specs))
+    kept, rejected = _Spool(folder.path), _Spool(folder.path)
+    tags, slugs = set[str](), set[str]()
+    try:
+        folder.tasks.mkdir(exist_ok=True)
+        outcomes: AsyncIterator[tuple[TaskSpec, Outcome]] = run_all(specs, kit, stop)
+        async for spec, outcome in outcomes:
+            tally.count(outcome)
+            if isinstance(outcome, BuiltTask):
+                tree = harbor.folder(outcome, kit.config.export)
+                harbor.write(tree, folder.tasks / spec.slug)
+                kept.add(spec.index, parquet.manifest_row(outcome, tree))
+                tags.add(tag_of(outcome.image.request))
+                slugs.add(spec.slug)
+            elif isinstance(outcome, Rejection):
+                rejected.add(spec.index, parquet.rejection_row(outcome))
+            else:
+                _crash(folder, outcome)
+            watch(tally)
+            await asyncio.sleep(0)
+        parquet.write_manifest(folder.manifest, kept.rows())
+        parquet.write_rejections(folder.rejections, rejected.rows())
+        if tally.done == tally.total and not (tally.unfinished or tally.bugs):
+            _tidy(folder, slugs, kit, tags)
+    finally:
+        kept.close()
+        rejected.close()
+    return tally
+
+
+def _crash(folder: RunFolder, outcome: Unfinished) -> None:
+    """A bug's traceback is kept where the user can find it and send it."""
+    if outcome.bug:
+        folder.crashes.mkdir(exist_ok=True)
+        (folder.crashes / f"{outcome.spec.slug}.txt").write_text(outcome.reason)
+
+
+def _tidy(folder: RunFolder, slugs: set[str], kit: Kit, tags: set[str]) -> None:
+    """Once everything is decided: no image and no folder that the manifest does not name."""
+    kit.sandbox.engine.keep_only(tags)
+    for path in folder.tasks.iterdir():
+        if path.is_dir() and path.name not in slugs:
+            harbor.discard(path)
+    if folder.crashes.exists():
+        harbor.discard(folder.crashes)
+    name = folder.path.name.lower().replace(".", "-")
+    listing = harbor.dataset_toml(sorted(slugs), kit.config.export, name)
+    (folder.tasks / "dataset.toml").write_text(listing)

@@ -1,0 +1,100 @@
+"""The container edge: build an image, run a job. Facts are recorded, weather is retried.
+
+`Sandbox` is what the steps see. `Recorded` puts the ledger and the one retry policy around an
+`Engine`; engines only translate. `docker.py` speaks to Docker and to Podman's socket, `scripted.py`
+is the double that ships with the package, `conformance.py` is the suite that both must pass.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol, TypeVar
+
+from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_exponential
+
+from envgen.digest import short
+from envgen.errors import Weather
+from envgen.ledger import Blobs, Ledger, Use, key_of
+from envgen.records import BaseImage, BaseRecipe, Image, ImageRequest, Job, JobResult, Key
+
+T = TypeVar("T")
+
+ATTEMPTS = 5
+
+
+class Engine(Protocol):
+    """A container engine. Raises Weather for trouble of its own, Fault for a build that fails."""
+
+    description: str
+    """Kind, version and id of the engine."""
+    cpus: int
+    """CPUs of its host."""
+
+    async def base(self, recipe: BaseRecipe) -> BaseImage:
+        """The base of a recipe; built when it is not there yet, and listed anew every time."""
+        ...
+
+    async def build(self, request: ImageRequest) -> Image: ...
+
+    async def run(self, job: Job) -> JobResult: ...
+
+    async def discard(self, image: Image) -> None:
+        """Remove an image that nothing will ask for again."""
+        ...
+
+    def has(self, image: Image) -> bool:
+        """Whether the engine still holds the image (cheap; asked for every kept task)."""
+        ...
+
+    def keep_only(self, tags: set[str]) -> None:
+        """Remove this run's images that have none of these tags."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Recorded:
+    """An engine behind the ledger: each request is executed once."""
+
+    def __init__(self, engine: Engine, ledger: Ledger) -> None:
+        self.engine = engine
+        self.ledger = ledger
+
+    @property
+    def blobs(self) -> Blobs:
+        return self.ledger.blobs
+
+    async def image(self, request: ImageRequest, use: Use) -> tuple[Key, Image]:
+        """Build, or recall. Raises Fault when the build fails, Weather when the engine does."""
+        return await self.ledger.once(
+            "image", request, lambda: _retried(lambda: self.engine.build(request)), use, Image
+        )
+
+    def forget_image(self, request: ImageRequest) -> None:
+        """The engine lost an image: the next time that it is asked for, it is built again."""
+        self.ledger.drop(key_of("image", request))
+
+    async def run(self, job: Job, use: Use) -> tuple[Key, JobResult]:
+        """Run, or recall. ImageMissing when the image is gone and something must be run in it."""
+        return await self.ledger.once(
+            "job", job, lambda: _retried(lambda: self.engine.run(job)), use, JobResult
+        )
+
+
+def tag_of(request_digest: str) -> str:
+    """The engine's name for the image of a request: nothing is built twice under one name."""
+    return f"envgen/task:{short(request_digest, 40)}"
+
+
+async def _retried(call: Callable[[], Awaitable[T]]) -> T:
+    policy = AsyncRetrying(
+        retry=retry_if_exception(lambda e: isinstance(e, Weather) and e.retryable),
+        stop=stop_after_attempt(ATTEMPTS),
+        wait=wait_exponential(multiplier=0.5, max=8),
+        reraise=True,
+    )
+    async for attempt in policy:
+        with attempt:
+            return await call()
+    raise AssertionError("tenacity ends with a result or an exception")
+
+
+__all__ = ["Engine", "Recorded", "tag_of"]

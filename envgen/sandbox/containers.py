@@ -1,0 +1,203 @@
+"""One job, one container: everything goes in before it starts, and comes out after it stopped."""
+
+import tarfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import requests
+from docker.api import APIClient
+from docker.errors import APIError, NotFound
+from docker.types import LogConfig, Ulimit
+
+from envgen.ledger import Blobs
+from envgen.records import AGENT_UID, Job, JobResult, Status
+from envgen.sandbox import archive, parity
+from envgen.sandbox.daemon import API_SECONDS, LABEL, OWNER_LABEL, is_timeout
+from envgen.sandbox.tail import Tail
+
+WATCH_SECONDS = 2
+OUTPUT_BYTES = 64 * 1024
+
+
+class Containers:
+    """Runs jobs on a daemon.
+
+    Args:
+        api: the SDK's low-level client.
+        blobs: where captured bytes go.
+        cpus: CPUs of the engine's host.
+        slots: containers at once.
+        quota: whether the engine can limit a container's disk by itself; else we watch it.
+        owner: name that our containers are labelled with.
+    """
+
+    def __init__(
+        self, api: APIClient, blobs: Blobs, cpus: int, slots: int, quota: bool, owner: str
+    ) -> None:
+        self.api = api
+        self.blobs = blobs
+        self.owner = owner
+        self._quota = quota
+        self._cpus = _CpuSets(cpus, slots)
+
+    def run(self, job: Job) -> JobResult:
+        """Run one job to its end; the container is gone afterwards, whatever happened."""
+        restore = self.blobs.get(job.restore) if job.restore else None
+        started = time.time()
+        with self.container(job, restore) as name:
+            status, code, output = self.execute(name, job)
+            captured, too_large = self._capture(name, job, started)
+            collected = self._collect(name, job)
+        if too_large and status == "done":
+            status = "outputs"
+        return JobResult(
+            status=status, exit_code=code, output=output, captured=captured, collected=collected
+        )
+
+    @contextmanager
+    def container(self, job: Job, restore: bytes | None = None) -> Iterator[str]:
+        """A created container with everything in it, not started; removed whatever happens."""
+        with self._cpus.lease(job.cpus) as cpus:
+            name = self._create(job, cpus)
+            try:
+                data = archive.bundle(job.puts, restore)
+                if len(data) > 1024:
+                    self.api.put_archive(name, "/", data)
+                yield name
+            finally:
+                self.remove(name)
+
+    def _create(self, job: Job, cpus: str) -> str:
+        root = job.uid != AGENT_UID
+        host = self.api.create_host_config(
+            network_mode="none",
+            init=True,
+            mem_limit=f"{job.memory_mb}m",
+            memswap_limit=f"{job.memory_mb}m",
+            pids_limit=job.pids,
+            cpuset_cpus=cpus,
+            cap_drop=["ALL"],
+            cap_add=list(parity.GRADER_CAPABILITIES) if root else None,
+            security_opt=["no-new-privileges"],
+            extra_hosts={parity.HOSTNAME: "127.0.0.1"},
+            shm_size="64m",
+            ulimits=[
+                Ulimit(name="core", soft=0, hard=0),
+                Ulimit(name="fsize", soft=job.disk_mb << 20, hard=job.disk_mb << 20),
+            ],
+            storage_opt={"size": f"{job.disk_mb}m"} if self._quota else None,
+            log_config=LogConfig(type="none"),
+        )
+        created = self.api.create_container(
+            image=job.image_ref,
+            command=list(job.command),
+            entrypoint=[],
+            user=f"{job.uid}:{job.uid}",
+            working_dir=job.cwd,
+            hostname=parity.HOSTNAME,
+            environment=parity.environment(job.uid, job.cpus) | dict(job.env),
+            labels={LABEL: "job", OWNER_LABEL: self.owner},
+            host_config=host,
+        )
+        return str(created["Id"])
+
+    def execute(self, name: str, job: Job) -> tuple[Status, int | None, str]:
+        """Start, watch and wait: (status, exit code, head and tail of the output)."""
+        tail = Tail(OUTPUT_BYTES)
+        stream = self.api.attach(name, stdout=True, stderr=True, stream=True, logs=False)
+        reader = threading.Thread(target=tail.drain, args=(stream,), daemon=True)
+        reader.start()
+        self.api.start(name)
+        status = self._wait(name, job)
+        reader.join(5)
+        state = self.api.inspect_container(name)["State"]
+        if state.get("OOMKilled") and status == "done":
+            status = "memory"
+        return status, None if status == "timeout" else int(state["ExitCode"]), tail.text()
+
+    def _wait(self, name: str, job: Job) -> Status:
+        """Wait for the main process in slices, looking at clock and disk between them."""
+        deadline = time.monotonic() + job.seconds
+        while (left := deadline - time.monotonic()) > 0:
+            try:
+                self.api.wait(name, timeout=max(1, round(min(left, WATCH_SECONDS))))
+            except (requests.ReadTimeout, requests.ConnectionError) as error:
+                if not is_timeout(error):
+                    raise
+                if self._disk_used(name) > job.disk_mb << 20:
+                    return self._kill(name, "disk")
+                continue
+            return "disk" if self._disk_used(name) > job.disk_mb << 20 else "done"
+        return self._kill(name, "timeout")
+
+    def _kill(self, name: str, status: Status) -> Status:
+        try:
+            self.api.kill(name)
+            self.api.wait(name, timeout=API_SECONDS)
+        except APIError:
+            pass  # it ended by itself in the meantime
+        return status
+
+    def _disk_used(self, name: str) -> int:
+        found = self.api.containers(all=True, size=True, filters={"id": name})
+        return int(found[0].get("SizeRw") or 0) if found else 0
+
+    def archive(self, name: str, path: str, limit: int) -> bytes:
+        """What the engine reads at a path of a container; TooLarge over `limit` bytes."""
+        chunks, _ = self.api.get_archive(name, path)
+        return archive.capped(chunks, limit)
+
+    def _capture(self, name: str, job: Job, started: float) -> tuple[str | None, bool]:
+        """The captured folders as a blob; and whether they are over the cap."""
+        if not job.capture:
+            return None, False
+        limit = job.capture_mb << 20
+        entries: list[tuple[tarfile.TarInfo, bytes]] = []
+        try:
+            for folder in job.capture:
+                try:
+                    data = self.archive(name, folder, limit)
+                except NotFound:
+                    continue  # the agent removed it: it is graded as absent
+                entries += archive.normalised(folder, data, started)
+        except archive.TooLarge:
+            return None, True
+        return self.blobs.put(archive.packed(entries)), False
+
+    def _collect(self, name: str, job: Job) -> tuple[tuple[str, str], ...]:
+        if job.collect is None:
+            return ()
+        try:
+            return archive.texts(self.archive(name, job.collect, 8 << 20))
+        except (NotFound, archive.TooLarge):
+            return ()
+
+    def remove(self, name: str) -> None:
+        """Remove a container in whatever state it is."""
+        with suppress(NotFound):
+            self.api.remove_container(name, force=True, v=True)
+
+
+class _CpuSets:
+    """Leases of CPU pairs, so that two CPUs are two for every runtime."""
+
+    def __init__(self, cpus: int, slots: int) -> None:
+        pairs: list[tuple[int, ...]] = [(i, i + 1) for i in range(0, cpus - 1, 2)] or [(0,)]
+        self._free = [pairs[i % len(pairs)] for i in range(slots)]
+        self._cpus = cpus
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def lease(self, wanted: int) -> Iterator[str]:
+        if wanted > 2:
+            yield f"0-{min(wanted, self._cpus) - 1}"
+            return
+        with self._lock:
+            pair = self._free.pop(0)
+        try:
+            yield ",".join(str(cpu) for cpu in pair[:wanted])
+        finally:
+            with self._lock:
+                self._free.append(pair)

@@ -1,0 +1,140 @@
+"""The Docker engine: Docker (Engine 20.10 and newer) and Podman's socket, through the docker SDK.
+
+The SDK is blocking, so calls run in a pool of as many threads as containers may live at once. A
+missing image is never pulled.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from envgen import bases
+from envgen.errors import EngineDown
+from envgen.ledger import Blobs
+from envgen.records import BaseImage, BaseRecipe, Image, ImageRequest, Job, JobResult
+from envgen.sandbox import tag_of
+from envgen.sandbox.containers import Containers
+from envgen.sandbox.daemon import LABEL, OWNER_LABEL, RUN_LABEL, connect, typed
+from envgen.sandbox.images import Images
+from envgen.sandbox.owner import Owner
+from envgen.sandbox.roots import Roots
+
+T = TypeVar("T")
+
+
+class Docker:
+    """An `Engine` on a Docker-compatible daemon.
+
+    Args:
+        url: address of the daemon; None finds one.
+        blobs: where captured bytes go.
+        slots: containers and builds at once.
+        run: name of the run, a digest; its images are labelled with it.
+        rebuild: build every task's image anew, without the builder's cache.
+        say: told about slow steps (pulling, bootstrapping, building a base).
+    """
+
+    def __init__(
+        self,
+        url: str | None,
+        blobs: Blobs,
+        slots: int,
+        run: str,
+        *,
+        rebuild: bool = False,
+        say: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        self.client = connect(url)
+        self.api = self.client.api
+        self.run_name = run
+        self.owner = Owner()
+        self.pool = ThreadPoolExecutor(slots, thread_name_prefix="sandbox")
+        with typed():
+            info = self.client.info()
+            self.cpus = int(info["NCPU"])
+            self.description = _description(self.client.version(), info)
+            self.containers = Containers(
+                self.api, blobs, self.cpus, slots, _has_quota(info), self.owner.name
+            )
+            self.images = Images(self.client, self.containers, run, rebuild)
+            self.roots = Roots(self.client, self.containers, bases.root(), say)
+            self._sweep()
+            ours = self.api.images(filters={"label": LABEL})
+            self._present = {tag for image in ours for tag in image.get("RepoTags") or ()}
+
+    async def base(self, recipe: BaseRecipe) -> BaseImage:
+        return await self._thread(self.roots.base, recipe)
+
+    async def build(self, request: ImageRequest) -> Image:
+        image = await self._thread(self.images.build, request)
+        self._present.add(tag_of(image.request))
+        return image
+
+    async def run(self, job: Job) -> JobResult:
+        return await self._thread(self.containers.run, job)
+
+    async def discard(self, image: Image) -> None:
+        await self._thread(self.images.remove, tag_of(image.request))
+        self._present.discard(tag_of(image.request))
+
+    def has(self, image: Image) -> bool:
+        tag = tag_of(image.request)
+        return tag in self._present or f"localhost/{tag}" in self._present
+
+    def close(self) -> None:
+        """Wait for what runs, sweep what is left, and let go."""
+        self.pool.shutdown(wait=True, cancel_futures=True)
+        try:
+            with typed():
+                self._sweep()
+        except EngineDown:
+            pass  # what a dead daemon holds is swept at the next start
+        self.owner.release()
+        self.client.close()
+
+    async def _thread(self, call: Callable[..., T], *args: Any) -> T:
+        """Run in the pool; when cancelled, still wait: a container must not be left behind."""
+
+        def work() -> T:
+            with typed():
+                return call(*args)
+
+        future = asyncio.get_running_loop().run_in_executor(self.pool, work)
+        try:
+            return await asyncio.shield(future)
+        except asyncio.CancelledError:
+            await asyncio.wait([future])
+            raise
+
+    def _sweep(self) -> None:
+        """Remove what killed runs left: their containers, and torn builds when we are alone."""
+        for container in self.api.containers(all=True, filters={"label": OWNER_LABEL}):
+            owner = container["Labels"][OWNER_LABEL]
+            if owner == self.owner.name or not Owner.alive(owner):
+                self.containers.remove(container["Id"])
+        with self.owner.alone() as alone:
+            if alone:
+                for image in self.api.images(filters={"label": LABEL, "dangling": True}):
+                    self.images.remove(image["Id"])
+
+    def keep_only(self, tags: set[str]) -> None:
+        for image in self.api.images(filters={"label": f"{RUN_LABEL}={self.run_name}"}):
+            names = {name.removeprefix("localhost/") for name in image.get("RepoTags") or ()}
+            if not names & tags:
+                for name in names or {image["Id"]}:
+                    self.images.remove(name)
+
+
+def _description(version: dict[str, Any], info: dict[str, Any]) -> str:
+    name = (version.get("Components") or [{}])[0].get("Name", "Engine")
+    return f"{name} {version.get('Version')} on {info.get('OperatingSystem')}, id {info.get('ID')}"
+
+
+def _has_quota(info: dict[str, Any]) -> bool:
+    """Whether `storage_opt size=` works: xfs with quotas, btrfs or zfs; elsewhere we watch."""
+    driver = info.get("Driver")
+    backing = dict(s for s in info.get("DriverStatus") or () if len(s) == 2)
+    return driver in ("btrfs", "zfs") or (
+        driver == "overlay2" and backing.get("Backing Filesystem") == "xfs"
+    )

@@ -1,0 +1,63 @@
+"""Who owns a container: a lock file that its process holds, so a dead owner is known at once."""
+
+import fcntl
+import os
+import secrets
+import socket
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+def _folder() -> Path:
+    path = Path(tempfile.gettempdir()) / f"envgen-owners-{os.getuid()}"
+    path.mkdir(mode=0o700, exist_ok=True)
+    return path
+
+
+class Owner:
+    """A name, and the lock that says that the process behind it lives."""
+
+    def __init__(self) -> None:
+        self.name = f"{socket.gethostname()}.{secrets.token_hex(6)}"
+        self._path = _folder() / self.name
+        self._lock = self._path.open("w")
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self._shared = (_folder() / "all").open("a")
+        fcntl.flock(self._shared, fcntl.LOCK_SH)
+
+    @staticmethod
+    def alive(name: str) -> bool:
+        """Whether that owner's process lives. Owners on other hosts are taken to live."""
+        if name.rpartition(".")[0] != socket.gethostname():
+            return True
+        path = _folder() / name
+        try:
+            with path.open() as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except FileNotFoundError:
+            return False
+        except BlockingIOError:
+            return True
+        path.unlink(missing_ok=True)
+        return False
+
+    @contextmanager
+    def alone(self) -> Iterator[bool]:
+        """Whether no other process of ours uses the engine, for as long as the context lasts."""
+        try:
+            fcntl.flock(self._shared, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            fcntl.flock(self._shared, fcntl.LOCK_SH)
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            fcntl.flock(self._shared, fcntl.LOCK_SH)
+
+    def release(self) -> None:
+        self._path.unlink(missing_ok=True)
+        self._lock.close()
+        self._shared.close()

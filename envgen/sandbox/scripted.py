@@ -1,0 +1,93 @@
+"""The double that ships with the package: an engine whose answers are a function.
+
+For tests of what stands above the edge, and for measuring the pipeline's own cost. It keeps count of
+what it was asked, and holds images by tag as a real engine does.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable
+
+from envgen.digest import digest, digest_bytes
+from envgen.errors import ImageMissing
+from envgen.ledger import Blobs
+from envgen.records import BaseImage, BaseRecipe, Image, ImageRequest, Job, JobResult
+from envgen.sandbox import tag_of
+
+Script = Callable[[Job], JobResult]
+
+
+class Scripted:
+    """An `Engine` without containers.
+
+    Args:
+        blobs: where captured bytes go.
+        script: answers jobs; the default one lets every reference pass and every no-op fail.
+    """
+
+    description = "scripted"
+    cpus = 2
+
+    def __init__(self, blobs: Blobs, script: Script | None = None) -> None:
+        self.blobs = blobs
+        self.script = script or self.sound
+        self.asked: Counter[str] = Counter()
+        self.images: set[str] = set()
+
+    async def base(self, recipe: BaseRecipe) -> BaseImage:
+        self.asked["base"] += 1
+        ref = f"envgen/base:{recipe.name}"
+        self.images.add(ref)
+        return BaseImage(recipe=recipe, content=digest(recipe.lines), ref=ref, lock="python3=3\n")
+
+    async def build(self, request: ImageRequest) -> Image:
+        self.asked["build"] += 1
+        self.images.add(tag_of(request.digest))
+        entries = [[path, file.mode, file.sha256] for path, file in request.context.items()]
+        layers = digest(entries)
+        return Image(
+            content=digest([request.parent, layers]),
+            layers=layers,
+            request=request.digest,
+            engine_id=digest(request.digest),
+            bytes_added=request.context.size,
+            entries=self.blobs.put(b"[]"),
+            config=request.dockerfile,
+        )
+
+    async def run(self, job: Job) -> JobResult:
+        self.asked["run"] += 1
+        if job.image_ref not in self.images:
+            raise ImageMissing(f"no image {job.image_ref}")
+        return self.script(job)
+
+    async def discard(self, image: Image) -> None:
+        self.images.discard(tag_of(image.request))
+
+    def has(self, image: Image) -> bool:
+        return tag_of(image.request) in self.images
+
+    def keep_only(self, tags: set[str]) -> None:
+        self.images = {name for name in self.images if name in tags or "/base:" in name}
+
+    def close(self) -> None:
+        pass
+
+    def sound(self, job: Job) -> JobResult:
+        """What a sound task does: nothing earns nothing, the reference earns everything."""
+        captured = self.blobs.put(_OUTPUTS) if job.capture else None
+        collected = verdict(1.0 if job.restore else 0.0) if job.collect else ()
+        return JobResult(
+            status="done", exit_code=0, output="", captured=captured, collected=collected
+        )
+
+
+def verdict(reward: float) -> tuple[tuple[str, str], ...]:
+    """The files that a grader leaves for a reward."""
+    check = {"name": "scripted", "score": reward, "weight": 1.0, "must": False, "detail": ""}
+    report = {"reward": reward, "passed": reward == 1.0, "checks": [check]}
+    return (("report.json", json.dumps(report)), ("reward.txt", f"{reward}\n"))
+
+
+_OUTPUTS = b"scripted outputs"
+OUTPUTS = digest_bytes(_OUTPUTS)

@@ -1,0 +1,34 @@
+"""The head and the tail of a stream, in bounded memory."""
+
+from collections.abc import Iterable
+
+
+class Tail:
+    """Keeps the first and the last half of `limit` bytes and counts what fell out between."""
+
+    def __init__(self, limit: int) -> None:
+        self._half = limit // 2
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._dropped = 0
+
+    def write(self, data: bytes) -> None:
+        room = self._half - len(self._head)
+        self._head += data[:room]
+        self._tail += data[room:] if room > 0 else data
+        excess = len(self._tail) - self._half
+        if excess > 0:
+            del self._tail[:excess]
+            self._dropped += excess
+
+    def drain(self, stream: Iterable[bytes]) -> None:
+        """Read a stream to its end; a broken connection is an end too."""
+        try:
+            for chunk in stream:
+                self.write(chunk)
+        except (OSError, ValueError, AttributeError):
+            return
+
+    def text(self) -> str:
+        middle = f"\n[... {self._dropped} bytes left out ...]\n".encode() if self._dropped else b""
+        return (bytes(self._head) + middle + bytes(self._tail)).decode(errors="replace")

@@ -1,0 +1,66 @@
+"""Tables on the terminal."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from envgen.axes import Balance
+from envgen.terminal import clean
+
+if TYPE_CHECKING:
+    from envgen.doctors import Finding
+
+
+def balance_table(found: Mapping[str, Balance]) -> None:
+    """Balance per axis and pair, beside the best that the compatibility table allows."""
+    rows = [
+        (name, f"{b.score:.4f}", f"{b.reachable:.4f}", f"{b.seen} of {b.values}")
+        for name, b in found.items()
+    ]
+    _print("balance, exp(H)/N", ("axis", "score", "reachable", "values"), rows)
+
+
+def funnel_table(found: Mapping[str, Any]) -> None:
+    """What was left after each step."""
+    rows = [(row["step"], str(row["lost"]), str(row["left"])) for row in found["funnel"]]
+    _print(f"run {found['run']}", ("step", "lost", "left"), rows)
+
+
+def report_tables(found: Mapping[str, Any]) -> None:
+    """The whole report."""
+    funnel_table(found)
+    if found["rejections"]:
+        rejected = [(r["task"], r["code"], r["detail"][:120]) for r in found["rejections"]]
+        _print("rejected", ("task", "code", "detail"), rejected)
+    before, after = found["balance"]["before"], found["balance"]["after"]
+    balance = [(name, f"{v:.4f}", f"{after.get(name, 0):.4f}") for name, v in before.items()]
+    _print("balance before and after attrition", ("axis", "before", "after"), balance)
+    times = [(r["kind"], r["step"], str(r["times"]), f"{r['total']:.1f}") for r in found["seconds"]]
+    _print("engine time", ("kind", "step", "times", "seconds"), times)
+    spread = found["image_bytes"]
+    if spread:
+        row = tuple(f"{spread[name]:.0f}" for name in ("median", "most", "total"))
+        _print("bytes that tasks add to their bases", ("median", "most", "total"), [row])
+
+
+def doctor_table(findings: Sequence["Finding"]) -> None:
+    """What was checked, and how to mend what failed."""
+    rows = [("ok" if f.ok else "FAILED", f.what, f.detail) for f in findings]
+    _print("doctor", ("", "check", "detail"), rows)
+
+
+def _print(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    table = Table(title=Text(clean(title)), title_justify="left")
+    for number, column in enumerate(columns):
+        numeric = bool(rows) and all(_numeric(row[number]) for row in rows)
+        table.add_column(Text(column), justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(clean(cell)) for cell in row))
+    Console().print(table)
+
+
+def _numeric(cell: str) -> bool:
+    return cell.replace(".", "", 1).isdigit()

@@ -1,0 +1,90 @@
+"""What people see: safe text, progress while they wait.
+
+Text of tasks is hostile: control characters are stripped before anything is printed, and rich gets
+it as `Text`, never as markup.
+"""
+
+import sys
+import time
+import unicodedata
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from envgen.runs import Tally
+
+PLAIN_SECONDS = 10
+
+
+def clean(text: str) -> str:
+    """The text without control, bidi or other invisible characters; line ends and tabs stay."""
+    return "".join(
+        c for c in text if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co")
+    )
+
+
+def say(text: str) -> None:
+    """A line for people, on stderr, so that stdout stays for data."""
+    sys.stderr.write(f"{clean(text)}\n")
+    sys.stderr.flush()
+
+
+def counts(tally: "Tally") -> str:
+    """Counts in one line."""
+    parts = [f"{tally.done}/{tally.total}", f"kept {tally.kept}"]
+    parts += [f"{step} {n}" for step, n in sorted(tally.rejected.items())]
+    if tally.unfinished:
+        parts.append(f"unfinished {tally.unfinished}")
+    if tally.bugs:
+        parts.append(f"bugs {tally.bugs}")
+    return ", ".join(parts)
+
+
+@contextmanager
+def progress(total: int) -> Iterator[Callable[["Tally"], None]]:
+    """A function to call with every new count: a bar on a terminal, plain lines elsewhere."""
+    if sys.stderr.isatty():
+        with _bar(total) as update:
+            yield update
+    else:
+        yield _plain()
+
+
+@contextmanager
+def _bar(total: int) -> Iterator[Callable[["Tally"], None]]:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        BarColumn(),
+        TextColumn("{task.fields[counts]}", markup=False),
+        TimeElapsedColumn(),
+        TextColumn("left", markup=False),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("", total=total, counts="")
+        yield lambda tally: bar.update(task, completed=tally.done, counts=counts(tally))
+
+
+def _plain() -> Callable[["Tally"], None]:
+    started = last = time.monotonic()
+
+    def update(tally: "Tally") -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last < PLAIN_SECONDS and tally.done < tally.total:
+            return
+        last = now
+        rate = tally.done / max(now - started, 1e-9)
+        left = (tally.total - tally.done) / max(rate, 1e-9)
+        say(f"{counts(tally)}; {rate * 60:.0f} a minute, {left:.0f} s left")
+
+    return update
