@@ -64,26 +64,16 @@ def sample(
     as_json: Json = False,
 ) -> None:
     """Draw task specs, balanced over nine axes, into specs.parquet."""
-    from envgen import axes as catalogues
     from envgen import runs
     from envgen.tables import balance_table
 
     settings = _settings(config, sets, n, seed, preset, axes, author)
     folder = runs.folder_of(data, run)
     with runs.held(folder):
-        runs.draw(folder, settings, author)
-        catalogue = runs.catalogue_of(settings)
-        support = runs.support_of(settings) if author else None
-        found = catalogues.balance(
-            runs.rows_of(settings, catalogue, author),
-            catalogue,
-            preset=settings.sample.preset,
-            support=support,
-        )
+        found = runs.draw(folder, settings, author)
     if as_json:
-        _print_json(
-            {"specs": str(folder.specs), "balance": {k: b._asdict() for k, b in found.items()}}
-        )
+        scores = {name: b._asdict() for name, b in found.items()}
+        _print_json({"specs": str(folder.specs), "balance": scores})
     else:
         _say(f"{settings.sample.n} specs in {folder.specs}")
         balance_table(found)
@@ -191,11 +181,11 @@ def doctor(
     data: Data = DEFAULT_DATA, config: Config = None, sets: Sets = None, as_json: Json = False
 ) -> None:
     """Check engine, disk and bases; execute every parity rule."""
-    from envgen import doctors
+    from envgen.doctor import examine
     from envgen.tables import doctor_table
 
     settings = _settings(config, sets)
-    findings = asyncio.run(doctors.examine(settings, data))
+    findings = asyncio.run(examine(settings, data))
     if as_json:
         _print_json([finding._asdict() for finding in findings])
     else:

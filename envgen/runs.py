@@ -96,12 +96,24 @@ def held(folder: RunFolder) -> Iterator[None]:
         yield
 
 
-def draw(folder: RunFolder, settings: RunConfig, author: str | None) -> None:
-    """Sample the run's specs into `specs.parquet`, and save the configuration beside them."""
+def draw(folder: RunFolder, settings: RunConfig, author: str | None) -> dict[str, axes.Balance]:
+    """Sample the run's specs into `specs.parquet`, save the configuration; returns the balance.
+
+    For the procedural author only what its families realise is drawn.
+    """
     folder.path.mkdir(parents=True, exist_ok=True)
-    rows = rows_of(settings, catalogue_of(settings), author)
-    axes.write_specs(folder.specs, rows)
+    catalogue, census = catalogue_of(settings), axes.Census()
+    support = support_of(settings) if author == "procedural" else None
+    rows = axes.sample(
+        catalogue,
+        settings.sample.seed,
+        settings.sample.n,
+        preset=settings.sample.preset,
+        support=support,
+    )
+    axes.write_specs(folder.specs, census.watch(rows))
     config.save(settings, folder.config)
+    return census.balance(catalogue, settings.sample.preset, support)
 
 
 def catalogue_of(settings: RunConfig) -> axes.Catalogue:
@@ -112,19 +124,6 @@ def catalogue_of(settings: RunConfig) -> axes.Catalogue:
 def support_of(settings: RunConfig) -> list[axes.Block]:
     """What the procedural families realise, for the sampler to draw from."""
     return [family.realises for family in chosen(settings.author.families)]
-
-
-def rows_of(
-    settings: RunConfig, catalogue: axes.Catalogue, author: str | None
-) -> Iterator[axes.Row]:
-    """The sampled rows; for the procedural author only what its families realise."""
-    return axes.sample(
-        catalogue,
-        settings.sample.seed,
-        settings.sample.n,
-        preset=settings.sample.preset,
-        support=support_of(settings) if author == "procedural" else None,
-    )
 
 
 @dataclass

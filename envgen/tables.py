@@ -11,7 +11,7 @@ from envgen.axes import Balance
 from envgen.terminal import clean
 
 if TYPE_CHECKING:
-    from envgen.doctors import Finding
+    from envgen.doctor import Finding
 
 
 def balance_table(found: Mapping[str, Balance]) -> None:

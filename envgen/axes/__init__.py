@@ -9,7 +9,7 @@ by one), `measure` (balance scores), `table` (Parquet).
 from envgen.axes.catalogue import AXES, Catalogue, Preset, Rule, Value
 from envgen.axes.cells import Block
 from envgen.axes.loader import load
-from envgen.axes.measure import PAIRS, Balance, balance
+from envgen.axes.measure import PAIRS, Balance, Census, balance
 from envgen.axes.row import Row, slug_of, spec_of
 from envgen.axes.sampler import sample
 from envgen.axes.table import read_specs, write_specs
@@ -20,6 +20,7 @@ __all__ = [
     "Balance",
     "Block",
     "Catalogue",
+    "Census",
     "Preset",
     "Row",
     "Rule",

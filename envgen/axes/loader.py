@@ -37,7 +37,7 @@ def load(directory: Path | None = None) -> Catalogue:
         flat=flat,
         skill_type=skill_type,
         skills=_skills(folder, {d: tuple(v.name for v in skill_type[d]) for d in domains}),
-        persona=_by_domain(folder, "persona", domains),
+        persona=_personas(folder, domains),
         rules=_rules(folder, flat),
         presets=_presets(folder, flat),
     )
@@ -69,6 +69,22 @@ def _by_domain(folder: Path, axis: str, domains: tuple[str, ...]) -> dict[str, t
     file, node = _open(folder, axis)
     fields = _exactly(file, node, "values", domains, "domain.yaml")
     return {d: _values(file, fields[d], f"values.{d}", ("name", "text")) for d in domains}
+
+
+def _personas(folder: Path, domains: tuple[str, ...]) -> dict[str, tuple[Value, ...]]:
+    """A persona is the phrase itself: it goes into instructions as it stands."""
+    file, node = _open(folder, "persona")
+    fields = _exactly(file, node, "values", domains, "domain.yaml")
+    found: dict[str, tuple[Value, ...]] = {}
+    for domain in domains:
+        key, phrases = f"values.{domain}", dict[str, Value]()
+        for item in file.items(fields[domain], key):
+            phrase = file.text(item, key)
+            if phrase in phrases:
+                file.fail(item, f"{key}.{phrase}", "stands here twice; rename or remove one")
+            phrases[phrase] = Value(phrase, phrase)
+        found[domain] = tuple(phrases.values())
+    return found
 
 
 def _skills(

@@ -1,15 +1,17 @@
 """Balance scores: exp(H) / N of the observed shares, beside the best that can be reached."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import exp, log
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from envgen.axes.catalogue import AXES, FLAT, Catalogue
 from envgen.axes.cells import Block, Grid, Group, grid_of, groups_of, union
 from envgen.axes.fit import fit_pair, rescale
 from envgen.axes.row import Row
 from envgen.records import TaskSpec
+
+T = TypeVar("T", bound=Row | TaskSpec)
 
 PAIRS = (
     ("domain", "verifier"),
@@ -32,6 +34,44 @@ class Balance(NamedTuple):
     """How many of them occurred."""
 
 
+class Census:
+    """Counts specs while they flow past, so that a million need to be walked only once."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, Counter[object]] = {name: Counter() for name in _names()}
+
+    def watch(self, rows: Iterable[T]) -> Iterator[T]:
+        """The rows, counted as they are taken."""
+        counts = self._counts
+        for row in rows:
+            for axis in FLAT:
+                counts[axis][getattr(row, axis)] += 1
+            for a, b in PAIRS:
+                counts[f"{a}/{b}"][getattr(row, a), getattr(row, b)] += 1
+            counts["skill_type"][row.domain, row.skill_type] += 1
+            counts["persona"][row.domain, row.persona] += 1
+            counts["skills"].update([(row.domain, skill) for skill in row.skills])
+            yield row
+
+    def balance(
+        self,
+        catalogue: Catalogue,
+        preset: str = "balanced",
+        support: Sequence[Block] | None = None,
+    ) -> dict[str, Balance]:
+        """Scores of the nine axes, and of PAIRS under names such as `verifier/fixture`.
+
+        Skill types, skills and personas count as pairs with their domain, since equal names in
+        two domains are different things.
+        """
+        best = reachable(catalogue, preset, support)
+        sizes = _sizes(catalogue)
+        return {
+            name: Balance(_score(tally.values(), sizes[name]), best[name], sizes[name], len(tally))
+            for name, tally in self._counts.items()
+        }
+
+
 def balance(
     rows: Iterable[Row | TaskSpec],
     catalogue: Catalogue,
@@ -39,26 +79,11 @@ def balance(
     preset: str = "balanced",
     support: Sequence[Block] | None = None,
 ) -> dict[str, Balance]:
-    """Scores of the nine axes, and of PAIRS under names such as `verifier/fixture`.
-
-    Skill types, skills and personas count as pairs with their domain, since equal names in two
-    domains are different things.
-    """
-    counts: dict[str, Counter[object]] = {name: Counter() for name in _names()}
-    for row in rows:
-        for axis in FLAT:
-            counts[axis][getattr(row, axis)] += 1
-        for a, b in PAIRS:
-            counts[f"{a}/{b}"][getattr(row, a), getattr(row, b)] += 1
-        counts["skill_type"][row.domain, row.skill_type] += 1
-        counts["persona"][row.domain, row.persona] += 1
-        counts["skills"].update([(row.domain, skill) for skill in row.skills])
-    best = reachable(catalogue, preset, support)
-    sizes = _sizes(catalogue)
-    return {
-        name: Balance(_score(tally.values(), sizes[name]), best[name], sizes[name], len(tally))
-        for name, tally in counts.items()
-    }
+    """The balance of rows that are at hand; see `Census`."""
+    census = Census()
+    for _ in census.watch(rows):
+        pass
+    return census.balance(catalogue, preset, support)
 
 
 def _names() -> list[str]:

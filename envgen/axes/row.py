@@ -26,27 +26,16 @@ class Row(NamedTuple):
     catalogue: str
 
 
+SLUG = Row._fields.index("slug")
+
+
 def slug_of(row: Row | TaskSpec) -> str:
     """The name of a spec: its domain and eight base32 characters of the SHA-256 of its content.
 
-    The content is every field but the slug itself, as canonical JSON.
+    The content is the canonical JSON list of every field but the slug, in the order of `Row`.
     """
-    content = canonical(
-        {
-            "seed": row.seed,
-            "index": row.index,
-            "domain": row.domain,
-            "skill_type": row.skill_type,
-            "skills": row.skills,
-            "persona": row.persona,
-            "language": row.language,
-            "task_complexity": row.task_complexity,
-            "command_complexity": row.command_complexity,
-            "verifier": row.verifier,
-            "fixture": row.fixture,
-            "catalogue": row.catalogue,
-        }
-    )
+    fields = row if isinstance(row, Row) else [getattr(row, name) for name in Row._fields]
+    content = canonical([*fields[:SLUG], *fields[SLUG + 1 :]])
     return f"{row.domain}-{b32encode(hashlib.sha256(content).digest()[:5]).decode().lower()}"
 
 

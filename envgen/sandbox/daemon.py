@@ -1,5 +1,6 @@
 """The docker SDK's manners: finding an engine, and its errors as ours."""
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -62,6 +63,8 @@ def typed() -> Iterator[None]:
     except (DockerException, requests.RequestException, urllib3.exceptions.HTTPError) as error:
         raise EngineDown(f"the container engine does not answer ({error})") from error
     except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise  # our own disk, where captured bytes go: not the engine's trouble
         raise EngineDown(f"the connection to the container engine broke ({error})") from error
 
 

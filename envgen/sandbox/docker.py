@@ -113,6 +113,7 @@ class Docker:
             owner = container["Labels"][OWNER_LABEL]
             if owner == self.owner.name or not Owner.alive(owner):
                 self.containers.remove(container["Id"])
+        Owner.forget_dead()
         with self.owner.alone() as alone:
             if alone:
                 for image in self.api.images(filters={"label": LABEL, "dangling": True}):

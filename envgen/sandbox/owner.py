@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+_ALL = "all"
+
 
 def _folder() -> Path:
     path = Path(tempfile.gettempdir()) / f"envgen-owners-{os.getuid()}"
@@ -24,7 +26,7 @@ class Owner:
         self._path = _folder() / self.name
         self._lock = self._path.open("w")
         fcntl.flock(self._lock, fcntl.LOCK_EX)
-        self._shared = (_folder() / "all").open("a")
+        self._shared = (_folder() / _ALL).open("a")
         fcntl.flock(self._shared, fcntl.LOCK_SH)
 
     @staticmethod
@@ -42,6 +44,13 @@ class Owner:
             return True
         path.unlink(missing_ok=True)
         return False
+
+    @staticmethod
+    def forget_dead() -> None:
+        """Remove the lock files of processes that were killed."""
+        for path in _folder().iterdir():
+            if path.name != _ALL:
+                Owner.alive(path.name)
 
     @contextmanager
     def alone(self) -> Iterator[bool]:

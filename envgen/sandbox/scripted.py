@@ -1,7 +1,7 @@
 """The double that ships with the package: an engine whose answers are a function.
 
-For tests of what stands above the edge, and for measuring the pipeline's own cost. It keeps count of
-what it was asked, and holds images by tag as a real engine does.
+For tests of what stands above the edge, and for measuring the pipeline's own cost. It keeps count
+of what it was asked, and holds images by tag as a real engine does.
 """
 
 import json
@@ -43,7 +43,10 @@ class Scripted:
     async def build(self, request: ImageRequest) -> Image:
         self.asked["build"] += 1
         self.images.add(tag_of(request.digest))
-        entries = [[path, file.mode, file.sha256] for path, file in request.context.items()]
+        entries = [
+            {"path": path, "kind": "f", "mode": file.mode, "sha256": file.sha256}
+            for path, file in request.context.items()
+        ]
         layers = digest(entries)
         return Image(
             content=digest([request.parent, layers]),
@@ -51,7 +54,7 @@ class Scripted:
             request=request.digest,
             engine_id=digest(request.digest),
             bytes_added=request.context.size,
-            entries=self.blobs.put(b"[]"),
+            entries=self.blobs.put(json.dumps(entries).encode()),
             config=request.dockerfile,
         )
 

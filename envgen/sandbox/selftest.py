@@ -114,7 +114,10 @@ def rules(host_cpus: int) -> tuple[Rule, ...]:
         Rule("output is capped", _sh("head -c 50000000 /dev/zero | tr '\\0' x"), _bounded),
         Rule(
             "files are capped",
-            _sh("bash -c 'head -c 20000000 /dev/zero > big; true' 2>/dev/null; stat -c %s big", disk_mb=8),
+            _sh(
+                "bash -c 'head -c 20000000 /dev/zero > big; true' 2>/dev/null; stat -c %s big",
+                disk_mb=8,
+            ),
             _says(str(8 << 20)),
         ),
         Rule(

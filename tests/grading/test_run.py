@@ -9,13 +9,14 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from verifiers import process
 
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: another uid is the agent")
-Grader = Callable[..., "Graded"]
+Grader = Callable[..., Any]  # see conftest
 PASS = "from verifiers import Check\ndef checks(task):\n    yield Check('a', 1)\n"
 FAIL = PASS.replace("1)", "0)")
 READS = """
@@ -23,15 +24,6 @@ from verifiers import exact_text
 def checks(task):
     yield exact_text.match("answer", task.read("answer"), task.truth["answer"])
 """
-
-
-class Graded:
-    """What the fixture returns; see conftest."""
-
-    code: int
-    reward: str | None
-    report: dict[str, object]
-    stderr: str
 
 
 def test_a_pass_and_a_fail(grader: Grader, work: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import stat
@@ -95,7 +96,7 @@ def test_pipes_sockets_and_devices(task: Task, work: Path) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(work / "sock"))
         assert task.read("sock") is None
-    if os.geteuid() == 0:
+    with contextlib.suppress(PermissionError):
         os.mknod(work / "zero", 0o666 | stat.S_IFCHR, os.makedev(1, 5))
         assert task.read("zero") is None and task.why("zero") == "not a regular file but a device"
 
@@ -143,16 +144,15 @@ def test_deep_folders_and_many_entries_are_bounded(task: Task, work: Path) -> No
 def test_any_name_any_bytes(task: Task, work: Path, name: bytes, data: bytes) -> None:
     if b"/" in name or b"\0" in name or name in (b".", b".."):
         return
-    path = os.path.join(os.fsencode(work), name)
-    with open(path, "wb") as file:
-        file.write(data)
+    path = work / os.fsdecode(name)
+    path.write_bytes(data)
     try:
         assert task.read(os.fsdecode(name)) == data
         assert task.listing() == [os.fsdecode(name)]
         task.read_text(os.fsdecode(name))
         task.read_json(os.fsdecode(name))
     finally:
-        os.unlink(path)
+        path.unlink()
 
 
 @same_place

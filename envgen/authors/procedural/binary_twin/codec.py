@@ -44,7 +44,7 @@ def encode(params: Params, line: str, frames: int) -> str:
 
 def decode(params: Params, line: str) -> str:
     values = values_in(params, unwrap(params, line))
-    return params["separator"].join(map(str, values))
+    return str(params["separator"]).join(map(str, values))
 
 
 # -- values and payloads ----------------------------------------------------------------------
@@ -228,7 +228,8 @@ def wrap(params: Params, payload: bytes, frames: int) -> str:
 def overhead(params: Params) -> int:
     """Bytes of a frame that are not payload."""
     sync = len(params["sync"]) // 2
-    return sync + bool(params["length"]) + bool(params["counter"]) + params["check"]["bytes"]
+    check = int(params["check"]["bytes"])
+    return sync + bool(params["length"]) + bool(params["counter"]) + check
 
 
 def length_of(params: Params, payload: int) -> int:
@@ -295,10 +296,9 @@ def check_field(params: Params, frame: bytes) -> bytes:
     """The check field of a frame that has none yet."""
     check = params["check"]
     data = frame if check["whole"] else frame[len(params["sync"]) // 2 :]
-    value = {"crc": crc, "fletcher": fletcher, "sum": total, "rotate": rotated}[check["kind"]](
-        check, data
-    )
-    return int(value).to_bytes(check["bytes"], check["endian"])
+    kinds = {"crc": crc, "fletcher": fletcher, "sum": total, "rotate": rotated}
+    value = kinds[check["kind"]](check, data)
+    return value.to_bytes(check["bytes"], check["endian"])
 
 
 def crc(check: Params, data: bytes) -> int:
@@ -334,4 +334,3 @@ def rotated(check: Params, data: bytes) -> int:
     for byte in data:
         value = (value << check["turn"] | value >> (8 - check["turn"])) & 255 ^ byte
     return int(value)
-

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import random
 
-import codec
+from envgen.authors.procedural.binary_twin import codec
 
+NO_INTEGERS = (
+    "", "x", "+1", "1.5", "--2", "-", "1e2", "0x1", "1234567", "1 ", " 1", "\t3", "a", "0000001"
+)  # fmt: skip
 HEX = "0123456789abcdef"
 
 
 def readings(params: codec.Params, rng: random.Random) -> str:
     """A line that can be encoded; ends of ranges come more often than chance has them."""
-    return params["separator"].join(map(str, values(params, rng)))
+    return str(params["separator"]).join(map(str, values(params, rng)))
 
 
 def values(params: codec.Params, rng: random.Random) -> list[int]:
@@ -50,20 +53,17 @@ def series(params: codec.Params, rng: random.Random) -> list[int]:
 
 def bad_readings(params: codec.Params, rng: random.Random) -> str:
     """A line that cannot be encoded."""
-    mark = params["separator"]
+    mark = str(params["separator"])
     items = [str(value) for value in values(params, rng)]
     place = rng.randrange(len(items))
     low, high = codec.ranges(params, len(items))[place]
     kind = rng.randrange(4)
     if kind == 0:
-        strange = ("", "x", "+1", "1.5", "--2", "-", "1e2", "0x1", "1234567", "1 ", " 1", "\t3", "a")
-        items[place] = rng.choice(strange)
+        items[place] = rng.choice(NO_INTEGERS)
     elif kind == 1:
         items[place] = str(rng.choice((low - 1, high + 1, low - rng.randint(2, 99), high + 7)))
     elif kind == 2:
-        short = items[:-1] if params["kind"] == "fields" else [*items, *["0"] * params["most"]]
-        items = rng.choice((short, [*items, *["1"] * params["most"]])) if "most" in params else (
-            rng.choice((short, [*items, "0"])))  # fmt: skip
+        items = miscounted(params, rng, items)
         if rng.random() < 0.3:
             items[rng.randrange(len(items))] = str(high + 1)
     else:
@@ -72,9 +72,16 @@ def bad_readings(params: codec.Params, rng: random.Random) -> str:
     return mark.join(items)
 
 
+def miscounted(params: codec.Params, rng: random.Random, items: list[str]) -> list[str]:
+    """Too many values; of records also too few."""
+    if params["kind"] == "samples":
+        return [*items, *["1"] * int(params["most"])]
+    return rng.choice((items[:-1], [*items, "0"], items[:1]))
+
+
 def frame(params: codec.Params, rng: random.Random) -> str:
     """A frame of the encoder's, as the far end might send it: any counter, any case."""
-    made = codec.encode(params, readings(params, rng), rng.randrange(300))
+    made: str = codec.encode(params, readings(params, rng), rng.randrange(300))
     return rng.choice((made, made, made.lower(), made.upper()))
 
 
@@ -142,11 +149,12 @@ DRAWS = {
 
 
 def batch(params: codec.Params, rng: random.Random, mode: str, kind: str, lines: int) -> str:
-    """Standard input of one run: lines of one kind, with another kind's between them."""
+    """Standard input of one run: lines of one kind, in every third run with others between them."""
     others = list(DRAWS[mode].values())
+    pure = 1.0 if rng.random() < 0.67 else 0.7
     out = []
     for _ in range(lines):
-        draw = DRAWS[mode][kind] if rng.random() < 0.8 else rng.choice(others)
+        draw = DRAWS[mode][kind] if rng.random() < pure else rng.choice(others)
         out.append(draw(params, rng))
     ending = rng.choice(("\n", "\n", "\n", "\r\n", "\n\n"))
     return ending.join(out) + rng.choice(("\n", "\n", ""))

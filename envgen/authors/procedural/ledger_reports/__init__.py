@@ -135,6 +135,7 @@ def _values(rules: Rules, example: Run) -> dict[str, object]:
         "unit": 10 if rules.period == "month" else 7,
         "shown_states": rules.scenario.states[: 3 if rules.ignores else 4],
         "region_word": region_word,
+        "region_article": article(rules.scenario.region),
         "arguments": arguments,
         "two_days": rules.period in ("range", "until"),
         "sep_quoted": _quoted(rules.sep),

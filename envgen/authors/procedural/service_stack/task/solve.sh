@@ -1,0 +1,60 @@
+set -eu
+cd {{ home }}
+# What is here, and what does the manual say?
+ls -lR .
+cat {{ vendor }}/README.md
+cat start.sh
+tail -n 20 log/*.log
+{% for path in found.documents %}
+cat {{ path }} || ls -l {{ path }}
+{% endfor %}
+{% for s in services %}
+grep -n '"[a-z_]*": ' {{ vendor }}/{{ s.name }}.py | sed -n 1,20p
+{% endfor %}
+# Write every configuration as the list asks.
+{% for path, document in documents.items() %}
+{% if path == "store.secret" %}
+chmod 600 store.secret
+{% else %}
+rm -f {{ path }}
+cat > {{ path }} <<'CONF'
+{{ document.text() }}CONF
+chmod {{ "%o" | format(document.mode) }} {{ path }}
+{% endif %}
+{% endfor %}
+# One start script that stands repetition, and the health page.
+cp /solution/start.sh start.sh
+cp /solution/healthd.py healthd.py
+chmod 755 start.sh
+{% if two_languages %}
+cp /solution/stackcheck stackcheck
+chmod 755 stackcheck
+{% endif %}
+rm -rf log run var
+# Try it: cold, then again after a hard stop.
+setsid ./start.sh &
+sleep 1.5
+{% if two_languages %}
+./stackcheck
+{% endif %}
+curl -sS -m 4 http://127.0.0.1:{{ f.gate }}/healthz
+ss -lntu
+curl -sS -m 4 -o /dev/null -w '%{http_code}\n' -H 'Host: {{ f.host }}' http://127.0.0.1:{{ f.gate }}/ping
+curl -sS -m 4 -o /dev/null -w '%{http_code}\n' -H 'Host: {{ f.host2 }}' http://127.0.0.1:{{ f.gate }}{{ f.prefix2 }}/ping
+{% if kind == "links" %}
+curl -sS -m 4 -H 'Host: {{ f.host }}' -d '{"url": "https://example.org/", "code": "try"}' http://127.0.0.1:{{ f.gate }}/links
+curl -sS -m 4 -o /dev/null -w '%{http_code} %{redirect_url}\n' -H 'Host: {{ f.host }}' http://127.0.0.1:{{ f.gate }}/r/try
+{% elif kind == "jobs" %}
+curl -sS -m 4 -H 'Host: {{ f.host }}' -d '{"operation": "{{ f.new_operation }}", "text": "b a"}' http://127.0.0.1:{{ f.gate }}/jobs
+{% elif kind == "mail" %}
+printf 'EHLO t\r\nMAIL FROM:<a@b.example>\r\nRCPT TO:<{{ f.alias2 }}@{{ f.domain2 }}>\r\nDATA\r\nSubject: try\r\n\r\nx\r\n.\r\nQUIT\r\n' | nc -q 2 -w 3 127.0.0.1 {{ f.smtp }}
+curl -sS -m 4 -H 'Host: {{ f.host }}' -H 'Authorization: Bearer {{ f.tokens[f.alias2_to] }}' http://127.0.0.1:{{ f.gate }}/boxes/{{ f.alias2_to }}
+{% else %}
+printf '{{ f.accept_prefix }}try:5|c' | nc -u -w 1 127.0.0.1 {{ f.udp }}
+curl -sS -m 4 -H 'Host: {{ f.host }}' http://127.0.0.1:{{ f.gate }}/metrics/{{ f.accept_prefix }}try
+{% endif %}
+# Nothing of the trial stays, neither processes nor data.
+tail -n 3 log/*.log
+pkill -9 -f '{{ home }}/' || true
+rm -rf log run var
+ls -l

@@ -1,0 +1,123 @@
+"""What the tests on real containers share: one kit, and a small task with an honest verdict."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import pytest
+
+from envgen.build import build
+from envgen.files import File, FileTree
+from envgen.grade import attempt, build_image, grade
+from envgen.kit import Kit
+from envgen.ledger import Use
+from envgen.records import (
+    BuiltTask,
+    Environment,
+    Image,
+    InitialState,
+    JobResult,
+    Limits,
+    Rejection,
+    Score,
+    TaskDraft,
+)
+from tests.conftest import opened
+
+USE = Use("box", "test")
+
+CHECK = '''\
+"""The sum of the numbers, and a program that adds up any numbers."""
+
+import os
+
+from verifiers import Check, Task, exact_text
+
+MARK = "/tmp/root-was-here"  # left by whatever the agent planted, if it ever runs as root
+
+
+def checks(task: Task):
+    yield Check("nothing planted ran", float(not os.path.exists(MARK)), must=True)
+    run = task.run(["/bin/bash", "total.sh"], stdin=b"19\\n23\\n", timeout=3)
+    said = f"{run.text[:300]}|{run.error}|timeout {run.timed_out}|cut {run.truncated}"
+    yield Check("program", float(run.ok and run.text.strip() == "42"), said)
+    yield exact_text.match("answer", task.read("answer.txt"), task.truth["answer"])
+    yield Check("nothing planted ran later", float(not os.path.exists(MARK)), must=True)
+'''
+TRUTH = '{"answer": "5158", "marker": "TRUTH-7f3a9c"}'
+ANSWER = "echo 5158 > answer.txt\n"
+PROGRAM = "awk '{ s += $1 } END { print s }'"
+SOLVE = f"{ANSWER}cat > total.sh <<'END'\n{PROGRAM}\nEND\n"
+
+
+class Graded(NamedTuple):
+    """What an attempt came to."""
+
+    score: Score
+    solved: JobResult
+
+    def check(self, name: str) -> float:
+        return {check.name: check.score for check in self.score.checks}[name]
+
+    def detail(self, name: str) -> str:
+        return {check.name: check.detail for check in self.score.checks}[name]
+
+
+class Bench:
+    """A kit, and short ways to try things on it.
+
+    Attributes:
+        ANSWER: script that earns half of the small task's reward; SOLVE earns all of it.
+        PROGRAM: the text of a right total.sh.
+    """
+
+    ANSWER, PROGRAM, SOLVE, CHECK = ANSWER, PROGRAM, SOLVE, CHECK
+
+    def __init__(self, kit: Kit, do: Callable[..., Any]) -> None:
+        self.kit = kit
+        self.do = do
+        self.draft = draft_of
+
+    def image(self, draft: TaskDraft) -> Image:
+        """The draft's image; built once."""
+        _, image, _ = self.do(build_image(draft, self.kit, USE))
+        return image
+
+    def attempt(
+        self, script: str, files: dict[str, str] | None = None, **changes: Any
+    ) -> Graded:
+        """Run the script as the agent (with `files` beside it in /solution), then grade."""
+        draft = draft_of(**changes)
+        solution = FileTree({"solve.sh": script, **(files or {})})
+        image = self.image(draft)
+        _, solved, score = self.do(attempt(draft, image, solution, self.kit, USE))
+        return Graded(score, solved)
+
+    def build(self, draft: TaskDraft) -> BuiltTask | Rejection:
+        """The draft after its gates."""
+        return self.do(build(draft, self.kit))
+
+
+def draft_of(**changes: Any) -> TaskDraft:
+    """The small task; `changes` are fields of the draft."""
+    numbers = {"home/agent/numbers.txt": "5000\n150\n8\n"}
+    fields: dict[str, Any] = {
+        "spec": None,
+        "author": "test",
+        "title": "Add up the numbers",
+        "instruction": "Write the sum of numbers.txt to answer.txt, and total.sh, which sums stdin.",
+        "environment": Environment(base="data_querying", files=FileTree(numbers)),
+        "initial": InitialState(
+            present=("/home/agent/numbers.txt",), absent=("/home/agent/answer.txt",), tools=("awk",)
+        ),
+        "tests": FileTree({"check.py": CHECK, "truth.json": TRUTH}),
+        "solution": FileTree({"solve.sh": SOLVE}),
+        "limits": Limits(agent_seconds=60, verify_seconds=60, build_seconds=60, disk_mb=128),
+    }
+    return TaskDraft(**(fields | changes))
+
+
+@pytest.fixture(scope="session")
+def bench(tmp_path_factory: pytest.TempPathFactory, do: Callable[..., Any]) -> Iterator[Bench]:
+    """One kit for all tests that may share it: images and bases are built once."""
+    for kit in opened(tmp_path_factory.mktemp("bench") / "run", do):
+        yield Bench(kit, do)

@@ -1,0 +1,78 @@
+"""What all tests share: whether an engine answers, an event loop, and kits (real and scripted)."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import AsyncExitStack
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from envgen.config import RunConfig
+from envgen.errors import Misconfigured
+from envgen.kit import Bases, Kit, open_kit
+from envgen.ledger import Ledger
+from envgen.records import TaskDraft
+from envgen.sandbox import Recorded
+from envgen.sandbox.scripted import Scripted
+
+T = TypeVar("T")
+Do = Callable[[Coroutine[Any, Any, T]], T]
+
+
+@cache
+def engine_trouble() -> str:
+    """Why no container engine can be used; empty when one answers."""
+    from envgen.sandbox.daemon import connect
+
+    try:
+        connect(None).close()
+    except Misconfigured as error:
+        return str(error)
+    return ""
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("box") and (trouble := engine_trouble()):
+        pytest.skip(trouble)
+
+
+@pytest.fixture(scope="session")
+def do() -> Iterator[Do[Any]]:
+    """`do(coroutine)` on the one loop of the session, which kits of any scope share."""
+    with asyncio.Runner() as runner:
+        yield runner.run
+
+
+@pytest.fixture
+def kit(tmp_path: Path, do: Do[Any]) -> Iterator[Kit]:
+    """A kit on the real engine, with a ledger of its own."""
+    yield from opened(tmp_path / "run", do)
+
+
+def opened(folder: Path, do: Do[Any], **options: Any) -> Iterator[Kit]:
+    """A kit on the real engine; closed after use, and its images removed."""
+    stack = AsyncExitStack()
+    kit = do(stack.enter_async_context(open_kit(RunConfig(), folder, **options)))
+    try:
+        yield kit
+    finally:
+        kit.sandbox.engine.keep_only(set())
+        do(stack.aclose())
+
+
+@pytest.fixture
+def scripted(tmp_path: Path) -> Iterator[Kit]:
+    """A kit on the scripted engine."""
+    ledger = Ledger(tmp_path / "scripted")
+    engine = Scripted(ledger.blobs)
+    yield Kit(RunConfig(), Recorded(engine, ledger), Bases(engine))
+    ledger.close()
+
+
+@pytest.fixture(scope="session")
+def golden() -> TaskDraft:
+    """A small hand-written draft that keeps every rule of lint."""
+    text = (Path(__file__).parent / "values" / "golden_draft.json").read_text()
+    return TaskDraft.model_validate_json(text)
