@@ -9,6 +9,7 @@ import signal
 import sqlite3
 import sys
 from collections.abc import Coroutine
+from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
@@ -48,6 +49,10 @@ Axes = Annotated[str | None, typer.Option("--axes", help="Folder with axis files
 Author = Annotated[str | None, typer.Option("--author", help="Who writes the tasks: procedural.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 DEFAULT_DATA = Path("data")
+_UNWRITABLE = (
+    *(errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS, errno.EPERM),
+    *(errno.EEXIST, errno.ENOTDIR, errno.EISDIR),
+)
 
 
 @app.command()
@@ -374,10 +379,11 @@ def _rebuild(manifest: Path, shard: str, data: Path, settings: "RunConfig", as_j
 
     async def work(kit: "Kit", stop: "Stop") -> Any:
         found = []
-        async for verdict in rebuilds.rebuild(rows, kit, stop):
-            found.append(verdict)
-            state = f"DRIFTED: {verdict.drift}" if verdict.drift else f"same {verdict.note}"
-            _say(f"{len(found)}/{len(rows)} {verdict.task}: {state}".strip())
+        async with aclosing(rebuilds.rebuild(rows, kit, stop)) as verdicts:
+            async for verdict in verdicts:
+                found.append(verdict)
+                state = f"DRIFTED: {verdict.drift}" if verdict.drift else f"same {verdict.note}"
+                _say(f"{len(found)}/{len(rows)} {verdict.task}: {state}".strip())
         kit.sandbox.engine.keep_only(set())
         return found
 
@@ -459,7 +465,7 @@ def main() -> None:
     except sqlite3.OperationalError as error:
         _end(f"the ledger cannot be written ({error}): free some space, then run again", 3)
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS, errno.EPERM):
+        if error.errno not in _UNWRITABLE:
             raise
         place = f" at {error.filename}" if error.filename else ""
         _end(f"cannot write{place}: {os.strerror(error.errno)}; nothing that was done is lost", 3)

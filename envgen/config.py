@@ -8,6 +8,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from envgen.errors import Misconfigured
+from envgen.files import write_whole
 
 
 class _Group(BaseModel):
@@ -98,7 +99,7 @@ def load(file: Path | None, sets: list[str], **flags: dict[str, Any]) -> RunConf
 
 def save(config: RunConfig, path: Path) -> None:
     """Write the resolved configuration, so that a run can be repeated from it."""
-    path.write_text(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
+    write_whole(path, yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -106,7 +107,7 @@ def _read(file: Path) -> dict[str, Any]:
         tree = yaml.safe_load(file.read_text())
     except FileNotFoundError:
         raise Misconfigured(f"configuration file {file} does not exist") from None
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except (OSError, UnicodeDecodeError, RecursionError, yaml.YAMLError) as error:
         reason = " ".join(str(error).split())
         raise Misconfigured(f"configuration file {file} cannot be read: {reason}") from None
     if tree is None:
@@ -119,7 +120,7 @@ def _read(file: Path) -> dict[str, Any]:
 def _value(item: str, text: str) -> Any:
     try:
         return yaml.safe_load(text)
-    except yaml.YAMLError:
+    except (RecursionError, yaml.YAMLError):
         raise Misconfigured(f"--set {item!r}: the value is not YAML") from None
 
 

@@ -60,10 +60,12 @@ def owned(workdir: str, outputs: Iterable[str]) -> list[str]:
 
 
 def _setup(draft: TaskDraft) -> str:
-    """One command run as the agent; a fork bomb or an endless file meets a limit."""
+    """One command run as the agent; a fork bomb or an endless file meets a limit.
+
+    Each set-up command is an argument of its own, so that none can comment out the next.
+    """
     limits = f"ulimit -u 1024 -c 0 -f {draft.limits.disk_mb * 2048}"
-    script = "; ".join(
-        ["set -eu", limits, f"cd {shlex.quote(draft.workdir)}", *draft.environment.setup]
-    )
+    script = f'set -eu; {limits}; cd {draft.workdir}; for line in "$@"; do eval "$line"; done'
     environment = f"HOME={HOME} LANG=C.UTF-8 PATH=/usr/local/bin:/usr/bin:/bin"
-    return f"runuser -u agent -- env -i {environment} /bin/sh -c {shlex.quote(script)}"
+    command = ["/bin/sh", "-c", script, "setup", *draft.environment.setup]
+    return f"runuser -u agent -- env -i {environment} {shlex.join(command)}"

@@ -45,7 +45,7 @@ class ImageMissing(Weather):
 
 
 class HostDiskFull(Weather):
-    """The engine's disk is full: nothing about the task, and retrying now cannot help."""
+    """The engine's disk, or ours, is full: nothing about the task, and retrying now cannot help."""
 
     code = "host_disk_full"
     retryable = False

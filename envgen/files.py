@@ -179,13 +179,14 @@ class FileTree(Mapping[str, File]):
                 for member in archive:
                     if member.isdir():
                         continue
-                    stream = archive.extractfile(member) if member.isreg() else None
+                    plain = member.isreg() and not member.issparse()
+                    stream = archive.extractfile(member) if plain else None
                     if stream is None:
-                        raise ValueError(f"{member.name!r} is not a regular file")
+                        raise ValueError(f"{member.name!r} is not a regular, plain file")
                     if member.name in files:
                         raise ValueError(f"{member.name!r} is there twice")
                     files[member.name] = File(stream.read(), member.mode & 0o777)
-        except tarfile.TarError as error:
+        except (tarfile.TarError, RecursionError) as error:
             raise ValueError(f"not a readable tar: {error}") from error
         return cls(files)
 
@@ -218,6 +219,13 @@ class FileTree(Mapping[str, File]):
                 _serialise, info_arg=True
             ),
         )
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write beside, then rename: who is killed leaves the old file or the new one."""
+    aside = path.with_name(f".{path.name}.part")
+    aside.write_text(text, encoding="utf-8")
+    aside.replace(path)
 
 
 def _file(value: File | bytes | str) -> File:

@@ -32,6 +32,9 @@ from envgen.share import share
 
 PYTHON = ("/usr/bin/python3", "-I", "-B")
 LOGS = "/logs/verifier"
+CANDIDATE_SHARE = 0.6
+"""Share of the verifier's time that all candidate runs together may take: a slow answer then costs
+checks, and never the verdict."""
 _RESTORE_AND_TEST = (
     'for d in "$@"; do rm -rf -- "$d"; if [ -d "/.outputs$d" ]; then '
     'mkdir -p -- "$(dirname -- "$d")" && mv -T -- "/.outputs$d" "$d"; fi; done; '
@@ -80,6 +83,7 @@ def verifier_kit() -> FileTree:
 def task_json(draft: TaskDraft) -> bytes:
     """What the kit has to know about the task, and no truth."""
     facts: dict[str, Any] = {
+        "candidate_seconds": draft.limits.verify_seconds * CANDIDATE_SHARE,
         "workdir": draft.workdir,
         "outputs": list(draft.outputs),
         "hide": list(draft.hide),
@@ -189,7 +193,7 @@ async def attempt(
 ) -> tuple[tuple[Key, ...], JobResult, Score]:
     """Solve, then grade. What the agent did wrong (too much output) is a failed score."""
     solved_key, solved = await solve(draft, image, solution, kit, use)
-    if solved.status == "outputs":
+    if solved.captured is None:
         over = CheckResult(
             name="outputs", score=0, detail=f"over {draft.limits.outputs_mb} MB or too many files"
         )
@@ -216,15 +220,22 @@ def _job(draft: TaskDraft, image: Image, **fields: Any) -> Job:
 
 
 def score_of(result: JobResult) -> Score:
-    """The verdict that a grading job left in its log folder; anything else is invalid."""
-    if result.status != "done":
-        return Score(invalid=f"verifier_{result.status}: {_last(result)}")
+    """The verdict that a grading job left in its log folder; anything else is invalid.
+
+    A grader that candidates starved of memory or disk is no invalid one: the gates have shown that
+    it has enough of both when the outputs are sound, so this is what the outputs earn.
+    """
+    if result.status in ("memory", "disk") and result.exit_code != 0:
+        over = CheckResult(name=result.status, score=0, detail="used up while grading")
+        return Score(reward=0.0, checks=(over,))
+    if result.status == "timeout":
+        return Score(invalid=f"verifier_timeout: {_last(result)}")
     try:
         report = json.loads(result.file("report.json") or "{}")
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return Score(invalid="report_unreadable")
     text = result.file("reward.txt")
-    if text is None:
+    if text is None or result.exit_code != 0:
         reason = report.get("error") if isinstance(report, dict) else None
         return Score(invalid=f"no_reward: exit {result.exit_code}: {reason or _last(result)}")
     try:
@@ -233,7 +244,10 @@ def score_of(result: JobResult) -> Score:
         return Score(invalid="reward_unreadable")
     if not (math.isfinite(reward) and 0 <= reward <= 1):
         return Score(invalid="reward_out_of_range")
-    checks = tuple(CheckResult(**check) for check in report["checks"])
+    try:
+        checks = tuple(CheckResult(**check) for check in report["checks"])
+    except (KeyError, TypeError, ValueError):
+        return Score(invalid="report_unreadable")
     return Score(reward=reward, checks=checks)
 
 

@@ -10,6 +10,7 @@ from envgen import bases
 from envgen.config import RunConfig
 from envgen.digest import digest, short
 from envgen.errors import Misconfigured
+from envgen.files import write_whole
 from envgen.ledger import Ledger
 from envgen.records import BaseImage
 from envgen.sandbox import Engine, Recorded
@@ -46,7 +47,7 @@ class Bases:
         path = folder / f"{image.recipe.name}-{short(image.recipe.digest)}.lock"
         if not path.exists():
             folder.mkdir(parents=True, exist_ok=True)
-            path.write_text(image.lock)
+            write_whole(path, image.lock)
             return
         locked = set(path.read_text().splitlines())
         if changed := sorted(locked ^ set(image.lock.splitlines())):

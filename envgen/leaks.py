@@ -24,6 +24,7 @@ MIN_LINE = 32
 """Shorter lines (imports, braces, common calls) stand everywhere and prove nothing."""
 MIN_FILE = 16
 _INFLATE_LIMIT = 32 << 20
+"""Bytes that are unpacked of one file, all of its members together."""
 
 
 def leaks(draft: TaskDraft, image: Image, blobs: Blobs) -> list[str]:
@@ -103,8 +104,11 @@ def _views(data: bytes) -> Iterator[bytes]:
                 yield xz.read(_INFLATE_LIMIT)
         elif data[:4] == b"PK\x03\x04":
             with zipfile.ZipFile(io.BytesIO(data)) as folder:
+                left = _INFLATE_LIMIT
                 for name in folder.namelist()[:1000]:
                     with folder.open(name) as member:
-                        yield member.read(_INFLATE_LIMIT)
+                        inflated = member.read(left)
+                    left -= len(inflated)
+                    yield inflated
     except (OSError, EOFError, lzma.LZMAError, zlib.error, zipfile.BadZipFile, RuntimeError):
         return  # not what its first bytes say: the raw view has been looked at

@@ -6,20 +6,23 @@ facts about the task are recorded; weather (`errors.Weather`) passes through and
 """
 
 import asyncio
+import errno
 import hashlib
 import os
 import sqlite3
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from envgen.digest import canonical, digest
-from envgen.errors import Misconfigured
+from envgen.errors import HostDiskFull, Misconfigured
 from envgen.records import Key, Record
 
 SCHEMA = 1
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 _TABLES = """
 CREATE TABLE IF NOT EXISTS effects (
   key TEXT PRIMARY KEY, kind TEXT NOT NULL, request TEXT NOT NULL, response TEXT NOT NULL,
@@ -55,11 +58,15 @@ class Blobs:
         name = hashlib.sha256(data).hexdigest()
         path = self.folder / name[:2] / name[2:]
         if not path.exists():
-            path.parent.mkdir(exist_ok=True)
-            handle, torn = tempfile.mkstemp(prefix=".torn-", dir=self.folder)
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(data)
-            Path(torn).rename(path)
+            with _room(self.folder):
+                path.parent.mkdir(exist_ok=True)
+                handle, torn = tempfile.mkstemp(prefix=".torn-", dir=self.folder)
+                try:
+                    with os.fdopen(handle, "wb") as stream:
+                        stream.write(data)
+                    Path(torn).rename(path)
+                finally:
+                    Path(torn).unlink(missing_ok=True)
         return f"sha256:{name}"
 
     def get(self, name: str) -> bytes:
@@ -90,11 +97,10 @@ class Ledger:
         self._in_flight: dict[Key, asyncio.Future[str]] = {}
         try:
             self._db = _open(self.path)
+        except sqlite3.OperationalError:
+            raise
         except sqlite3.DatabaseError as error:
-            raise Misconfigured(
-                f"{self.path} is not a readable ledger ({error}): move it away and run again; "
-                "everything in it will be executed anew"
-            ) from error
+            raise _unreadable(self.path, error) from error
 
     async def once(
         self, kind: str, request: Record, call: Callable[[], Awaitable[R]], use: Use, model: type[R]
@@ -137,7 +143,13 @@ class Ledger:
         return response
 
     def _get(self, key: Key) -> str | None:
-        row = self._db.execute("SELECT response FROM effects WHERE key = ?", (key,)).fetchone()
+        query = "SELECT response FROM effects WHERE key = ?"
+        try:
+            row = self._db.execute(query, (key,)).fetchone()
+        except sqlite3.OperationalError:
+            raise
+        except sqlite3.DatabaseError as error:
+            raise _unreadable(self.path, error) from error
         return None if row is None else str(row[0])
 
     def _put(
@@ -145,7 +157,7 @@ class Ledger:
     ) -> None:
         asked = canonical(request.model_dump(mode="json", context={"identity": True})).decode()
         made_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        with self._db:
+        with _room(self.path), self._db:
             self._db.execute("BEGIN")
             self._db.execute(
                 "INSERT OR REPLACE INTO effects (key, kind, request, response, seconds, made_at) "
@@ -229,6 +241,24 @@ class Ledger:
 def key_of(kind: str, request: Record) -> Key:
     """The receipt of a request: its tagged digest, with the kind of edge."""
     return digest([kind, request.digest])
+
+
+@contextmanager
+def _room(place: Path) -> Iterator[None]:
+    """A full disk says nothing about the task that met it."""
+    try:
+        yield
+    except (OSError, sqlite3.OperationalError) as error:
+        if getattr(error, "errno", None) in _FULL or "is full" in str(error):
+            raise HostDiskFull(f"no space left at {place}: free some, then run again") from error
+        raise
+
+
+def _unreadable(path: Path, error: sqlite3.DatabaseError) -> Misconfigured:
+    return Misconfigured(
+        f"{path} is not a readable ledger ({error}): move it away and run again; everything in it "
+        "will be executed anew"
+    )
 
 
 def _open(path: Path) -> sqlite3.Connection:

@@ -8,6 +8,7 @@ import ast
 import json
 import re
 import unicodedata
+import warnings
 from collections.abc import Iterator
 
 from envgen import bases
@@ -88,7 +89,7 @@ def _folders(draft: TaskDraft) -> Iterator[tuple[str, str]]:
     for folder in (draft.workdir, *draft.outputs):
         if not _FOLDER.fullmatch(folder) or ".." in folder.split("/"):
             yield "outputs", f"{folder!r} is not an absolute, plain path"
-        elif not _PLACES.match(f"{folder[1:]}/x"):
+        elif not _PLACES.match(f"{folder[1:]}/x") or _SYSTEM_ETC.match(folder[1:]):
             yield "outputs", f"{folder} is not a place that a task may use"
     for folder in draft.outputs:
         if any(other != folder and f"{other}/".startswith(f"{folder}/") for other in draft.outputs):
@@ -127,7 +128,9 @@ def _solution(draft: TaskDraft) -> Iterator[tuple[str, str]]:
 
 def _syntax(data: bytes) -> str:
     try:
-        ast.parse(data)
+        with warnings.catch_warnings():  # they are about style, and would go to the terminal
+            warnings.simplefilter("ignore")
+            ast.parse(data)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return f"not Python: {error}"
     return ""

@@ -7,7 +7,8 @@ other notion of being done.
 
 import asyncio
 import traceback
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -96,7 +97,7 @@ async def run(
     kit: Kit,
     stop: Stop,
     step: Callable[[TaskSpec, Kit], Awaitable[BuiltTask | Rejection]] = produce,
-) -> AsyncIterator[tuple[TaskSpec, Outcome]]:
+) -> AsyncGenerator[tuple[TaskSpec, Outcome], None]:
     """Produce many tasks, in order of completion.
 
     The one place that catches what nobody expected: a bug ends its task with a traceback, not the
@@ -113,16 +114,20 @@ async def run(
         except Exception:  # noqa: BLE001 - the one catcher
             return spec, Unfinished(spec, traceback.format_exc(), bug=True)
 
-    async for spec, outcome in bounded(guarded, specs, kit.config.engine.in_flight, stop):
-        stop.saw(outcome)
-        yield spec, outcome
+    async with aclosing(bounded(guarded, specs, kit.config.engine.in_flight, stop)) as outcomes:
+        async for spec, outcome in outcomes:
+            stop.saw(outcome)
+            yield spec, outcome
 
 
 async def bounded(
     call: Callable[[A], Awaitable[B]], items: Iterable[A], limit: int, stop: Stop
-) -> AsyncIterator[B]:
-    """`call` over items, at most `limit` at once, results as they come; an error ends the rest."""
-    waiting, rest = set[asyncio.Future[B]](), iter(items)
+) -> AsyncGenerator[B, None]:
+    """`call` over items, at most `limit` at once, results as they come; an error ends the rest.
+
+    Whoever may stop early closes it (`aclosing`), so that nothing is left running behind.
+    """
+    waiting, done, rest = set[asyncio.Future[B]](), set[asyncio.Future[B]](), iter(items)
     try:
         while True:
             while len(waiting) < limit and not stop.drain:
@@ -139,4 +144,4 @@ async def bounded(
     finally:
         for future in waiting:
             future.cancel()
-        await asyncio.gather(*waiting, return_exceptions=True)
+        await asyncio.gather(*waiting, *done, return_exceptions=True)

@@ -1,6 +1,7 @@
 """Rebuild tasks from a manifest alone, prove them again, and say which drifted."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,7 +36,7 @@ def rows_of(manifest: Path, shard: tuple[int, int]) -> list[parquet.Row]:
     return [row for n, row in enumerate(parquet.read(manifest)) if n % of == first - 1]
 
 
-async def rebuild(rows: list[parquet.Row], kit: Kit, stop: Stop) -> AsyncIterator[Verdict]:
+async def rebuild(rows: list[parquet.Row], kit: Kit, stop: Stop) -> AsyncGenerator[Verdict, None]:
     """Build each task of the rows again from its archive, take it through the gates, compare.
 
     The kit must have been opened with `rebuild`, on a ledger of its own, so that nothing is
@@ -49,8 +50,9 @@ async def rebuild(rows: list[parquet.Row], kit: Kit, stop: Stop) -> AsyncIterato
             return Verdict(row["task"], str(error))
         return _compared(row, await proven(draft, kit))
 
-    async for verdict in bounded(again, rows, kit.config.engine.in_flight, stop):
-        yield verdict
+    async with aclosing(bounded(again, rows, kit.config.engine.in_flight, stop)) as verdicts:
+        async for verdict in verdicts:
+            yield verdict
 
 
 def _compared(row: parquet.Row, task: BuiltTask | Rejection) -> Verdict:

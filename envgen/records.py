@@ -4,8 +4,9 @@ Equal content means equal digest. The flow is TaskSpec -> TaskDraft -> BuiltTask
 with Rejection as the other normal ending; Job and JobResult are one sandbox run as values.
 """
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -28,6 +29,12 @@ class Record(BaseModel):
     def digest(self) -> str:
         """Tagged digest of the content; file trees stand in it by their own digest."""
         return digest(self.model_dump(mode="json", context={"identity": True}))
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy with other values, whose digest is its own."""
+        copied = super().model_copy(update=update, deep=deep)
+        copied.__dict__.pop("digest", None)
+        return copied
 
 
 # -- what a task should be ---------------------------------------------------------------------

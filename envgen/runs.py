@@ -9,8 +9,8 @@ import pickle
 import re
 import tempfile
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from envgen.authors.procedural import chosen
 from envgen.config import RunConfig
 from envgen.errors import Misconfigured
 from envgen.export import harbor, parquet
+from envgen.files import write_whole
 from envgen.kit import Kit
 from envgen.pipeline import Outcome, Stop, Unfinished, authored, bounded
 from envgen.pipeline import run as run_all
@@ -111,8 +112,8 @@ def draw(folder: RunFolder, settings: RunConfig, author: str | None) -> dict[str
         preset=settings.sample.preset,
         support=support,
     )
-    axes.write_specs(folder.specs, census.watch(rows))
     config.save(settings, folder.config)
+    axes.write_specs(folder.specs, census.watch(rows))
     return census.balance(catalogue, settings.sample.preset, support)
 
 
@@ -192,7 +193,7 @@ async def accepted(folder: RunFolder, kit: Kit) -> None:
             f"the engine ({engine.description}) breaks the rule {name!r}: {seen}; tasks would not "
             "mean the same there: see `envgen doctor`, or use another engine"
         )
-    passed.write_text(engine.description)
+    write_whole(passed, engine.description)
 
 
 async def draft_all(
@@ -205,12 +206,13 @@ async def draft_all(
     async def one(spec: TaskSpec) -> TaskDraft | Rejection:
         return await authored(spec, kit)
 
-    async for draft in bounded(one, specs, kit.config.engine.in_flight, stop):
-        if isinstance(draft, Rejection):
-            rejected += 1
-            continue
-        harbor.write(harbor.draft_folder(draft, kit.config.export), drafts / draft.slug)
-        drafted += 1
+    async with aclosing(bounded(one, specs, kit.config.engine.in_flight, stop)) as found:
+        async for draft in found:
+            if isinstance(draft, Rejection):
+                rejected += 1
+                continue
+            harbor.write(harbor.draft_folder(draft, kit.config.export), drafts / draft.slug)
+            drafted += 1
     return drafted, rejected
 
 
@@ -230,21 +232,21 @@ async def finish(
     tags, slugs = set[str](), set[str]()
     try:
         folder.tasks.mkdir(exist_ok=True)
-        outcomes: AsyncIterator[tuple[TaskSpec, Outcome]] = run_all(specs, kit, stop)
-        async for spec, outcome in outcomes:
-            tally.count(outcome)
-            if isinstance(outcome, BuiltTask):
-                tree = harbor.folder(outcome, kit.config.export)
-                harbor.write(tree, folder.tasks / spec.slug)
-                kept.add(spec.index, parquet.manifest_row(outcome, tree))
-                tags.add(tag_of(outcome.image.request))
-                slugs.add(spec.slug)
-            elif isinstance(outcome, Rejection):
-                rejected.add(spec.index, parquet.rejection_row(outcome))
-            else:
-                _crash(folder, outcome)
-            watch(tally)
-            await asyncio.sleep(0)
+        async with aclosing(run_all(specs, kit, stop)) as outcomes:
+            async for spec, outcome in outcomes:
+                tally.count(outcome)
+                if isinstance(outcome, BuiltTask):
+                    tree = harbor.folder(outcome, kit.config.export)
+                    harbor.write(tree, folder.tasks / spec.slug)
+                    kept.add(spec.index, parquet.manifest_row(outcome, tree))
+                    tags.add(tag_of(outcome.image.request))
+                    slugs.add(spec.slug)
+                elif isinstance(outcome, Rejection):
+                    rejected.add(spec.index, parquet.rejection_row(outcome))
+                else:
+                    _crash(folder, outcome)
+                watch(tally)
+                await asyncio.sleep(0)
         parquet.write_manifest(folder.manifest, kept.rows())
         parquet.write_rejections(folder.rejections, rejected.rows())
         if tally.done == tally.total and not (tally.unfinished or tally.bugs):
@@ -272,4 +274,4 @@ def _tidy(folder: RunFolder, slugs: set[str], kit: Kit, tags: set[str]) -> None:
         harbor.discard(folder.crashes)
     name = folder.path.name.lower().replace(".", "-")
     listing = harbor.dataset_toml(sorted(slugs), kit.config.export, name)
-    (folder.tasks / "dataset.toml").write_text(listing)
+    write_whole(folder.tasks / "dataset.toml", listing)

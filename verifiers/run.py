@@ -37,7 +37,7 @@ def load(name: str, path: str) -> ModuleType:
 if "verifiers" not in sys.modules:  # as a script it has no package around it
     load("verifiers", os.path.join(os.path.dirname(os.path.abspath(__file__)), "__init__.py"))
 
-from verifiers import files, process  # noqa: E402
+from verifiers import ending, files, process  # noqa: E402
 from verifiers.checks import Verdict, VerifierError, clean_text, combine  # noqa: E402
 from verifiers.task import Task, agent_of  # noqa: E402
 
@@ -151,8 +151,8 @@ def _hide(path: str) -> None:
     files.remove(path)
 
 
-def _kill_all(agent: process.Agent) -> None:
-    if not process.kill_all(agent, seconds=15):
+def _kill_all(agent: ending.Agent) -> None:
+    if not ending.kill_all(agent, seconds=15):
         raise VerifierError("the agent's processes cannot be killed")
 
 

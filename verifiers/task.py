@@ -14,9 +14,10 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from . import files, process
+from . import ending, files, process
+from .ending import Agent, Ident
 from .files import remove
-from .process import Agent, Ident, Limits, Outcome
+from .process import Limits, Outcome
 
 DEFAULT_UID = 1000
 READ_LIMIT = 16 << 20
@@ -170,7 +171,7 @@ class Task:
     def keep(self) -> frozenset[Ident]:
         """Processes that the end of a run must spare: services, or others that we started."""
         if self.services or not self.agent.exclusive:
-            return process.living(self.agent)
+            return ending.living(self.agent)
         return frozenset()
 
     def close(self) -> None:

@@ -39,7 +39,9 @@ def capped(stream: Iterable[bytes], limit: int) -> bytes:
     return out.getvalue()
 
 
-def normalised(folder: str, data: bytes, started: float) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
+def normalised(
+    folder: str, data: bytes, started: float, limit: int
+) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
     """The entries of an engine's archive of `folder` that may carry over, in a settled form.
 
     Regular files, folders and symbolic links stay, with owner and permission bits; hard links
@@ -50,7 +52,9 @@ def normalised(folder: str, data: bytes, started: float) -> Iterator[tuple[tarfi
         folder: absolute path that was captured.
         data: the engine's tar; its names begin with the folder's last part.
         started: the container's start, in seconds since 1970.
+        limit: most bytes of content; TooLarge above (hard links make much of little).
     """
+    total = 0
     parent = folder.rstrip("/").rpartition("/")[0].strip("/")
     with tarfile.open(fileobj=io.BytesIO(data), mode="r:", errors="surrogateescape") as archive:
         members = archive.getmembers()
@@ -69,6 +73,9 @@ def normalised(folder: str, data: bytes, started: float) -> Iterator[tuple[tarfi
                 except KeyError:  # a hard link to something outside of what was captured
                     continue
                 content = stream.read() if stream else b""
+                total += len(content)
+                if total > limit:
+                    raise TooLarge(f"more than {limit} bytes")
             yield _settled(member, name, len(content), started), content
 
 

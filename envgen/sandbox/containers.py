@@ -5,11 +5,12 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 import requests
 from docker.api import APIClient
 from docker.errors import APIError, NotFound
-from docker.types import LogConfig, Ulimit
+from docker.types import CancellableStream, LogConfig, Ulimit
 
 from envgen.ledger import Blobs
 from envgen.records import AGENT_UID, Job, JobResult, Status
@@ -19,6 +20,10 @@ from envgen.sandbox.tail import Tail
 
 WATCH_SECONDS = 2
 OUTPUT_BYTES = 64 * 1024
+OPEN_FILES = 16_384
+PROCESSES = 16_384
+"""Of one uid over the whole host, as the kernel counts it; a container's own cap is `pids`. Both
+are said because Podman's defaults are more than an unprivileged host allows."""
 
 
 class Containers:
@@ -42,12 +47,17 @@ class Containers:
         self._quota = quota
         self._cpus = _CpuSets(cpus, slots)
 
-    def run(self, job: Job) -> JobResult:
-        """Run one job to its end; the container is gone afterwards, whatever happened."""
+    def run(self, job: Job, cancelled: threading.Event | None = None) -> JobResult:
+        """Run one job to its end; the container is gone afterwards, whatever happened.
+
+        Args:
+            job: what to run.
+            cancelled: nobody wants the result any more; ends the job early.
+        """
         restore = self.blobs.get(job.restore) if job.restore else None
         started = time.time()
         with self.container(job, restore) as name:
-            status, code, output = self.execute(name, job)
+            status, code, output = self.execute(name, job, cancelled)
             captured, too_large = self._capture(name, job, started)
             collected = self._collect(name, job)
         if too_large and status == "done":
@@ -85,6 +95,8 @@ class Containers:
             shm_size="64m",
             ulimits=[
                 Ulimit(name="core", soft=0, hard=0),
+                Ulimit(name="nofile", soft=OPEN_FILES, hard=OPEN_FILES),
+                Ulimit(name="nproc", soft=PROCESSES, hard=PROCESSES),
                 Ulimit(name="fsize", soft=job.disk_mb << 20, hard=job.disk_mb << 20),
             ],
             storage_opt={"size": f"{job.disk_mb}m"} if self._quota else None,
@@ -103,33 +115,39 @@ class Containers:
         )
         return str(created["Id"])
 
-    def execute(self, name: str, job: Job) -> tuple[Status, int | None, str]:
+    def execute(
+        self, name: str, job: Job, cancelled: threading.Event | None = None
+    ) -> tuple[Status, int | None, str]:
         """Start, watch and wait: (status, exit code, head and tail of the output)."""
         tail = Tail(OUTPUT_BYTES)
         stream = self.api.attach(name, stdout=True, stderr=True, stream=True, logs=False)
         reader = threading.Thread(target=tail.drain, args=(stream,), daemon=True)
         reader.start()
-        self.api.start(name)
-        status = self._wait(name, job)
-        reader.join(5)
+        try:
+            self.api.start(name)
+            status = self._wait(name, job, cancelled or threading.Event())
+            reader.join(5)
+        finally:
+            _close(stream)
         state = self.api.inspect_container(name)["State"]
-        if state.get("OOMKilled") and status == "done":
-            status = "memory"
-        return status, None if status == "timeout" else int(state["ExitCode"]), tail.text()
+        code = int(state["ExitCode"])
+        if state.get("OOMKilled") and status == "done" and code != 0:
+            status = "memory"  # with code 0 it was a child, and the job went on without it
+        return status, None if status == "timeout" else code, tail.text()
 
-    def _wait(self, name: str, job: Job) -> Status:
+    def _wait(self, name: str, job: Job, cancelled: threading.Event) -> Status:
         """Wait for the main process in slices, looking at clock and disk between them."""
         deadline = time.monotonic() + job.seconds
-        while (left := deadline - time.monotonic()) > 0:
+        while (left := deadline - time.monotonic()) > 0 and not cancelled.is_set():
             try:
                 self.api.wait(name, timeout=max(1, round(min(left, WATCH_SECONDS))))
             except (requests.ReadTimeout, requests.ConnectionError) as error:
                 if not is_timeout(error):
                     raise
-                if self._disk_used(name) > job.disk_mb << 20:
+                if self._disk_full(name, job):
                     return self._kill(name, "disk")
                 continue
-            return "disk" if self._disk_used(name) > job.disk_mb << 20 else "done"
+            return "disk" if self._disk_full(name, job) else "done"
         return self._kill(name, "timeout")
 
     def _kill(self, name: str, status: Status) -> Status:
@@ -140,9 +158,9 @@ class Containers:
             pass  # it ended by itself in the meantime
         return status
 
-    def _disk_used(self, name: str) -> int:
+    def _disk_full(self, name: str, job: Job) -> bool:
         found = self.api.containers(all=True, size=True, filters={"id": name})
-        return int(found[0].get("SizeRw") or 0) if found else 0
+        return any(over_limit(one, job.disk_mb << 20) for one in found)
 
     def archive(self, name: str, path: str, limit: int) -> bytes:
         """What the engine reads at a path of a container; TooLarge over `limit` bytes."""
@@ -161,7 +179,8 @@ class Containers:
                     data = self.archive(name, folder, limit)
                 except NotFound:
                     continue  # the agent removed it: it is graded as absent
-                entries += archive.normalised(folder, data, started)
+                limit -= len(data)  # one cap for all folders together
+                entries += archive.normalised(folder, data, started, job.capture_mb << 20)
         except archive.TooLarge:
             return None, True
         return self.blobs.put(archive.packed(entries)), False
@@ -178,6 +197,23 @@ class Containers:
         """Remove a container in whatever state it is."""
         with suppress(NotFound):
             self.api.remove_container(name, force=True, v=True)
+
+
+def over_limit(listed: dict[str, Any], limit: int) -> bool:
+    """Whether a container, as the engine lists it, has written more than `limit` bytes.
+
+    A size that the engine cannot tell (below 0: folders too deep to be walked) is over: what cannot
+    be measured cannot be capped.
+    """
+    size = int(listed.get("SizeRw") or 0)
+    return size < 0 or size > limit
+
+
+def _close(stream: "CancellableStream[bytes]") -> None:
+    """Close what `attach` opened: the SDK shuts the socket but leaves its file open."""
+    with suppress(OSError):
+        stream.close()
+    stream._response.close()  # type: ignore[attr-defined]
 
 
 class _CpuSets:

@@ -5,6 +5,7 @@ missing image is never pulled.
 """
 
 import asyncio
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -72,7 +73,8 @@ class Docker:
         return image
 
     async def run(self, job: Job) -> JobResult:
-        return await self._thread(self.containers.run, job)
+        cancelled = threading.Event()
+        return await self._thread(self.containers.run, job, cancelled, on_cancel=cancelled.set)
 
     async def discard(self, image: Image) -> None:
         await self._thread(self.images.remove, tag_of(image.request))
@@ -93,18 +95,23 @@ class Docker:
         self.owner.release()
         self.client.close()
 
-    async def _thread(self, call: Callable[..., T], *args: Any) -> T:
+    async def _thread(
+        self, call: Callable[..., T], *args: Any, on_cancel: Callable[[], None] = lambda: None
+    ) -> T:
         """Run in the pool; when cancelled, still wait: a container must not be left behind."""
 
         def work() -> T:
             with typed():
                 return call(*args)
 
-        future = asyncio.get_running_loop().run_in_executor(self.pool, work)
+        submitted = self.pool.submit(work)
+        future = asyncio.wrap_future(submitted)
         try:
             return await asyncio.shield(future)
         except asyncio.CancelledError:
-            await asyncio.wait([future])
+            if not submitted.cancel():  # it is running
+                on_cancel()
+                await asyncio.wait([future])
             raise
 
     def _sweep(self) -> None:

@@ -11,8 +11,7 @@ import json
 import tarfile
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,7 @@ from envgen.errors import EngineRefused, Fault, HostDiskFull
 from envgen.files import FileTree
 from envgen.records import Image, ImageRequest, Job, Put
 from envgen.sandbox import tag_of
-from envgen.sandbox.containers import OUTPUT_BYTES, WATCH_SECONDS, Containers
+from envgen.sandbox.containers import OUTPUT_BYTES, WATCH_SECONDS, Containers, over_limit
 from envgen.sandbox.daemon import DISK_WORDS, LABEL, OWNER_LABEL, RUN_LABEL, is_timeout
 from envgen.sandbox.tail import Tail
 
@@ -60,8 +59,7 @@ class Images:
         tag = tag_of(request.digest)
         before = self.id_of(tag)
         if before is None or self.rebuild:
-            with self._watched(request.limit_mb << 20):
-                self._docker_build(request, tag)
+            self._watched_build(request, tag)
         if before is not None and before != self.id_of(tag):
             self.remove(before)
         return self._described(request, tag)
@@ -80,7 +78,7 @@ class Images:
             pull=False,
             nocache=self.rebuild,
             labels={RUN_LABEL: self.run},
-            container_limits={"memory": 4 << 30, "memswap": 4 << 30},
+            container_limits={"memory": _BUILD_MEMORY, "memswap": _BUILD_MEMORY},
             timeout=request.seconds,
             decode=True,
         )
@@ -100,30 +98,39 @@ class Images:
         finally:
             lines.close()  # the daemon ends a build whose client is gone
 
-    @contextmanager
-    def _watched(self, limit: int) -> Iterator[None]:
-        """Kill build containers whose layer grows over the limit."""
-        over = threading.Event()
+    def _watched_build(self, request: ImageRequest, tag: str) -> None:
+        """Build, and kill the set-up when its layer grows over the limit."""
+        over, too_large = threading.Event(), threading.Event()
 
         def watch() -> None:
             while not over.wait(WATCH_SECONDS):
-                for found in self.api.containers(size=True, filters={"label": LABEL}):
-                    ours = "runuser -u agent" in found["Command"]
-                    if (
-                        ours
-                        and OWNER_LABEL not in found["Labels"]
-                        and found.get("SizeRw", 0) > limit
-                    ):
-                        with suppress(APIError):
-                            self.api.kill(found["Id"])
+                with suppress(APIError, requests.RequestException):
+                    for name in self._large(request):
+                        too_large.set()
+                        self.api.kill(name)
 
         watcher = threading.Thread(target=watch, daemon=True)
         watcher.start()
         try:
-            yield
+            self._docker_build(request, tag)
+        except Fault as fault:
+            if too_large.is_set():
+                raise _too_large(request, "while it was set up") from fault
+            raise
         finally:
             over.set()
             watcher.join()
+
+    def _large(self, request: ImageRequest) -> list[str]:
+        """Containers of this request's RUN that are over its limit; other builds have others."""
+        runs = [line[4:] for line in request.dockerfile.splitlines() if line.startswith("RUN ")]
+        return [
+            found["Id"]
+            for found in self.api.containers(size=True, filters={"label": LABEL})
+            if OWNER_LABEL not in found["Labels"]
+            and any(run in found["Command"] for run in runs)
+            and over_limit(found, request.limit_mb << 20)
+        ]
 
     def _described(self, request: ImageRequest, tag: str) -> Image:
         """What the layers add, as listed from inside and inspected from outside."""
@@ -131,7 +138,7 @@ class Images:
         entries, extra = self._added(request, tag)
         added = sum(e.get("size", 0) for e in entries if e["kind"] == "f")
         if added > request.limit_mb << 20:
-            raise Fault("build:size", f"the image adds {added >> 20} MB, over {request.limit_mb}")
+            raise _too_large(request, f"{added >> 20} MB")
         layers = digest(entries)
         return Image(
             content=digest([request.parent, layers]),
@@ -152,7 +159,7 @@ class Images:
             {"parent": self._listing(request.parent_ref), "known": known},
         )
         if "error" in result:
-            raise Fault("build:size", f"the image adds too much: {result['error']}")
+            raise _too_large(request, result["error"])
         entries = [
             {
                 "path": path,
@@ -211,6 +218,10 @@ class Images:
         """Remove an image, unless it is gone already or still used by something else."""
         with suppress(APIError):
             self.api.remove_image(name, force=False)
+
+
+def _too_large(request: ImageRequest, seen: str) -> Fault:
+    return Fault("build:size", f"the image adds more than {request.limit_mb} MB ({seen})")
 
 
 def _failure(error: str, log: str) -> Exception:

@@ -1,6 +1,7 @@
 """The root image and the bases on it: pulled or bootstrapped, built with network, and locked."""
 
 import io
+import json
 import re
 import shutil
 import subprocess
@@ -102,8 +103,9 @@ class Roots:
         if done.returncode != 0:
             reason = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
             raise EngineRefused(f"mmdebstrap failed: {' '.join(reason)}")
-        repository, _, tag = ROOT_TAG.partition(":")
-        self.client.api.import_image_from_data(done.stdout, repository=repository, tag=tag)
+        told = self.client.api.import_image_from_data(done.stdout)
+        imported = json.loads(told.strip().splitlines()[-1])["status"]  # Podman ignores a name here
+        self.client.images.get(imported).tag(*ROOT_TAG.split(":"))
 
     def _build(self, recipe: BaseRecipe, tag: str) -> None:
         self.say(f"building base {recipe.name}")

@@ -1,26 +1,29 @@
 """What the tests on real containers share: one kit, and a small task with an honest verdict."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import pytest
 
 from envgen.build import build
-from envgen.files import File, FileTree
-from envgen.grade import attempt, build_image, grade
+from envgen.files import FileTree
+from envgen.grade import attempt, build_image
 from envgen.kit import Kit
 from envgen.ledger import Use
 from envgen.records import (
+    HOME,
     BuiltTask,
     Environment,
     Image,
     InitialState,
     JobResult,
     Limits,
+    Put,
     Rejection,
     Score,
     TaskDraft,
 )
+from envgen.sandbox.archive import STAGING, files_below
 from tests.conftest import opened
 
 USE = Use("box", "test")
@@ -36,12 +39,16 @@ MARK = "/tmp/root-was-here"  # left by whatever the agent planted, if it ever ru
 
 
 def checks(task: Task):
-    yield Check("nothing planted ran", float(not os.path.exists(MARK)), must=True)
     run = task.run(["/bin/bash", "total.sh"], stdin=b"19\\n23\\n", timeout=3)
     said = f"{run.text[:300]}|{run.error}|timeout {run.timed_out}|cut {run.truncated}"
     yield Check("program", float(run.ok and run.text.strip() == "42"), said)
     yield exact_text.match("answer", task.read("answer.txt"), task.truth["answer"])
-    yield Check("nothing planted ran later", float(not os.path.exists(MARK)), must=True)
+    yield Check("nothing of the agent's is left running", float(not left()), must=True)
+    yield Check("nothing planted ran as root", float(not os.path.exists(MARK)), must=True)
+
+
+def left():
+    return [p for p in os.listdir("/proc") if p.isdigit() and os.stat(f"/proc/{p}").st_uid == 1000]
 '''
 TRUTH = '{"answer": "5158", "marker": "TRUTH-7f3a9c"}'
 ANSWER = "echo 5158 > answer.txt\n"
@@ -83,7 +90,7 @@ class Bench:
         return image
 
     def attempt(
-        self, script: str, files: dict[str, str] | None = None, **changes: Any
+        self, script: str, files: Mapping[str, str | bytes] | None = None, **changes: Any
     ) -> Graded:
         """Run the script as the agent (with `files` beside it in /solution), then grade."""
         draft = draft_of(**changes)
@@ -91,6 +98,16 @@ class Bench:
         image = self.image(draft)
         _, solved, score = self.do(attempt(draft, image, solution, self.kit, USE))
         return Graded(score, solved)
+
+    def captured(self, result: JobResult) -> dict[str, bytes]:
+        """Regular files that a job left in the agent's home, by their path from there."""
+        if result.captured is None:
+            return {}
+        return files_below(self.kit.sandbox.blobs.get(result.captured), f"{STAGING}{HOME}")
+
+    @staticmethod
+    def put(target: str, files: Mapping[str, str]) -> Put:
+        return Put(target=target, tree=FileTree(files))
 
     def build(self, draft: TaskDraft) -> BuiltTask | Rejection:
         """The draft after its gates."""
@@ -104,7 +121,7 @@ def draft_of(**changes: Any) -> TaskDraft:
         "spec": None,
         "author": "test",
         "title": "Add up the numbers",
-        "instruction": "Write the sum of numbers.txt to answer.txt, and total.sh, which sums stdin.",
+        "instruction": "Write the sum of numbers.txt to answer.txt, and total.sh, that sums stdin.",
         "environment": Environment(base="data_querying", files=FileTree(numbers)),
         "initial": InitialState(
             present=("/home/agent/numbers.txt",), absent=("/home/agent/answer.txt",), tools=("awk",)

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verifiers import Task, process
+from verifiers import Task, ending, wire, wire_dns
 from verifiers import multi_protocol as net
 
 Handler = Callable[[socket.socket], None]
@@ -229,8 +229,8 @@ def test_any_bytes_from_a_server() -> None:
 @given(st.binary(max_size=300))
 def test_any_bytes_as_a_dns_packet(data: bytes) -> None:
     for packet in (data, struct.pack(">6H", 0x5EED, 0x8000, 1, 3, 0, 0) + data):
-        with contextlib.suppress(*net._TROUBLE):
-            net._dns_reply(packet, 0x5EED)
+        with contextlib.suppress(*wire.TROUBLE):
+            wire_dns._dns_reply(packet, 0x5EED)
 
 
 # -- TCP, UDP -----------------------------------------------------------------------------------
@@ -419,12 +419,12 @@ def site(work: Path) -> Path:
     return work
 
 
-@pytest.mark.parametrize("ending", ["", "background"])
+@pytest.mark.parametrize("kind", ["", "background"])
 def test_a_service_lives_through_client_runs_and_then_ends(
-    task: Task, site: Path, ending: str
+    task: Task, site: Path, kind: str
 ) -> None:
     port = free_port()
-    script = HTTP_SERVER if not ending else "(" + HTTP_SERVER.strip() + ") >/dev/null 2>&1 &\n"
+    script = HTTP_SERVER if not kind else "(" + HTTP_SERVER.strip() + ") >/dev/null 2>&1 &\n"
     with started(task, site, script, port) as service:
         assert (service.ready, service.error) == (True, "")
         for _ in range(3):
@@ -433,9 +433,9 @@ def test_a_service_lives_through_client_runs_and_then_ends(
             # A candidate that is run beside it and leaves a daemon does not take it along.
             assert task.run(["sh", "-c", "setsid sleep 100 & echo ok"]).text == "ok\n"
         assert service.alive()
-        if not ending:
+        if not kind:
             assert "GET /index.txt" in service.log()
-    assert process.descendants(task.agent) == [] and not net.accepts(port)
+    assert ending.descendants(task.agent) == [] and not net.accepts(port)
     assert task.services == 0
 
 
@@ -447,7 +447,7 @@ def test_a_service_that_never_comes_up(task: Task, work: Path) -> None:
     start = time.monotonic()
     with started(task, work, "sleep 100\n", port, ready_timeout=0.3) as service:
         assert not service.ready and service.error == f"nothing on port {port} in time"
-    assert time.monotonic() - start < 8 and process.descendants(task.agent) == []
+    assert time.monotonic() - start < 8 and ending.descendants(task.agent) == []
 
 
 def test_a_service_that_cannot_be_started(task: Task, work: Path) -> None:

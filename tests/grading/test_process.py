@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from verifiers import Task, process
+from verifiers import Task, ending, process
 
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: another uid is the agent")
 PYTHON = "/usr/bin/python3"
@@ -25,7 +25,7 @@ def python(task: Task, source: str, **options: object) -> process.Outcome:
 def left(task: Task) -> list[int]:
     """Processes of the agent that still live."""
     time.sleep(0.05)
-    return process.descendants(task.agent)
+    return ending.descendants(task.agent)
 
 
 def test_an_honest_program(task: Task) -> None:
@@ -126,7 +126,7 @@ def test_a_daemon_that_let_go_of_everything_is_found_too(task: Task) -> None:
 
 
 def test_where_others_have_the_same_uid_only_ours_end(work: Path, agent_uid: int) -> None:
-    agent = process.Agent(agent_uid, agent_uid, str(work))
+    agent = ending.Agent(agent_uid, agent_uid, str(work))
     other = process.spawn(
         ["/bin/sleep", "1000"], agent, process.Limits(), "/", {},
         subprocess.DEVNULL, subprocess.DEVNULL, subprocess.DEVNULL,
@@ -135,7 +135,7 @@ def test_where_others_have_the_same_uid_only_ours_end(work: Path, agent_uid: int
         assert python(shared, DAEMON.format(before="pass")).stdout == b"up\n"
         assert shared.run(["sleep", "9"], timeout=0.1).timed_out
         assert left(shared) == [other.pid] and other.poll() is None
-    assert process.end(other, agent) and left(shared) == []
+    assert ending.end(other, agent) and left(shared) == []
 
 
 def test_a_pipeline_that_outlives_its_shell_is_read_to_the_end(task: Task) -> None:
@@ -178,12 +178,12 @@ def test_a_fork_bomb_beside_a_service_dies_alone(
     try:
         bomb = FOREVER.format("os.fork() or os.setsid()")
         assert not python(task, bomb, timeout=10, processes=40).ok
-        assert process.descendants(task.agent) == [service.pid]
+        assert ending.descendants(task.agent) == [service.pid]
         assert task.run(["sh", "-c", "kill -9 $$"]).code == -signal.SIGKILL
         assert service.poll() is None
     finally:
         task.services = 0
-        assert process.end(service, task.agent)
+        assert ending.end(service, task.agent)
     assert left(task) == []
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from verifiers import process
+from verifiers import ending, process
 
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: another uid is the agent")
 Grader = Callable[..., Any]  # see conftest
@@ -157,7 +157,7 @@ def checks(task):
 
 @root_only
 def test_no_process_survives_the_grading(grader: Grader, agent_uid: int, work: Path) -> None:
-    agent = process.Agent(agent_uid, agent_uid, str(work), exclusive=True)
+    agent = ending.Agent(agent_uid, agent_uid, str(work), exclusive=True)
     before = process.spawn(
         ["/bin/sh", "-c", "while :; do echo 1.0 > ../logs/verifier/reward.txt; sleep 0.01; done"],
         agent, process.Limits(), str(work), {},
@@ -165,7 +165,7 @@ def test_no_process_survives_the_grading(grader: Grader, agent_uid: int, work: P
     )  # fmt: skip
     done = grader(LEAVES_A_DAEMON)
     assert before.wait(timeout=1) == -9
-    assert done.reward == "0.5000\n" and process.descendants(agent) == []
+    assert done.reward == "0.5000\n" and ending.descendants(agent) == []
 
 
 @root_only

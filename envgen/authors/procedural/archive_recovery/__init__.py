@@ -64,6 +64,9 @@ def _values(rules: Rules) -> dict[str, object]:
         "shown_pattern": shown.replace("{", "<").replace("}", ">"),
         "bash_pattern": '"' + shown.replace("{", "${") + '"',
         "bash_row": bash_row,
+        "list_path": f'"$work/tree/{rules.listing}"'
+        if rules.list_inside
+        else f"{rules.inbox}/{rules.listing}",
         "catalogue_sep_name": SEP_NAMES[rules.catalogue_sep],
         "sep_quoted": SEP_QUOTED[rules.catalogue_sep],
         "file_column": rules.catalogue_columns.index("file") + 1,

@@ -26,6 +26,7 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
         "spec": spec, "device": device, "p": params, "opening": rng.randrange(3),
         "mark": MARKS[params["separator"]], "series": device.series[0],
         "source": f"{tool}.{ending}",
+        "example": [samples[f"values.{end}"].split("\n")[0] for end in ("txt", "answers")],
         "run": "python3 /tmp/twin" if ending == "py" else "/tmp/twin",
     }  # fmt: skip
     facts = _facts(params)

@@ -42,19 +42,27 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
         title=f"Forecast {words['target']} for {scenario.operator}",
         instruction=MATERIAL.render("instruction.md.j2", **words),
         files=files,
-        tests=FileTree({
-            "check.py": MATERIAL.text("check.py"),
-            "truth.json": json.dumps(_truth(world, data, words), indent=1),
-        }),
+        tests=FileTree(
+            {
+                "check.py": MATERIAL.text("check.py"),
+                "truth.json": json.dumps(_truth(world, data, words), indent=1),
+            }
+        ),
         solution=_solution("solve.sh", words),
-        wrong={name: _solution(f"wrong/{name}/solve.sh", words)
-               for name in ("constant", "raw_linear", "lookup", "careless_cleaning")},
+        wrong={
+            name: _solution(f"wrong/{name}/solve.sh", words)
+            for name in ("constant", "raw_linear", "lookup", "careless_cleaning")
+        },
         valid={"separate_models": _solution("valid/separate_models/solve.sh", words)},
         base="data_science",
         initial=InitialState(
             present=tuple(f"/{path}" for path in files),
-            absent=("/home/agent/predictions.csv", "/home/agent/predict.py",
-                    "/home/agent/cleaning.json", "/home/agent/validation.json"),
+            absent=(
+                "/home/agent/predictions.csv",
+                "/home/agent/predict.py",
+                "/home/agent/cleaning.json",
+                "/home/agent/validation.json",
+            ),
             tools=("python3",),
             commands=(("python3", "-c", "import numpy"),),
         ),
@@ -128,14 +136,17 @@ def _environment(world: World, data: Dataset, words: dict[str, Any]) -> FileTree
     root = words["root"].lstrip("/")
     sites = [[name, scenario.kinds[kind], str(size)] for name, kind, size in words["entities"]]
     days = [[day.isoformat(), event] for day, event in sorted(world.events.items())]
-    return FileTree({
-        f"{root}/NOTES.md": MATERIAL.render("notes.md.j2", **words),
-        f"{root}/train.csv": _csv([*data.columns, scenario.target], data.train),
-        f"{root}/holdout.csv": _csv(data.columns, data.holdout),
-        f"{root}/{scenario.entity}s.csv": _csv(
-            [scenario.entity, scenario.kind_column, scenario.size_column], sites),
-        f"{root}/calendar.csv": _csv(["date", "event"], days),
-    })
+    return FileTree(
+        {
+            f"{root}/NOTES.md": MATERIAL.render("notes.md.j2", **words),
+            f"{root}/train.csv": _csv([*data.columns, scenario.target], data.train),
+            f"{root}/holdout.csv": _csv(data.columns, data.holdout),
+            f"{root}/{scenario.entity}s.csv": _csv(
+                [scenario.entity, scenario.kind_column, scenario.size_column], sites
+            ),
+            f"{root}/calendar.csv": _csv(["date", "event"], days),
+        }
+    )
 
 
 def _csv(header: list[str], rows: list[list[str]]) -> str:
@@ -170,13 +181,15 @@ def _solution(script: str, words: dict[str, Any]) -> FileTree:
         "valid/separate_models/solve.sh": {"separate.py": "valid/separate_models/separate.py"},
         "wrong/raw_linear/solve.sh": {"linear.py": "wrong/raw_linear/linear.py"},
     }.get(script, {})
-    return FileTree({
-        "solve.sh": MATERIAL.render(script, **words),
-        "predict.py": MATERIAL.text("predict.py"),
-        "clean.py": MATERIAL.text("clean.py"),
-        "settings.json": json.dumps(_settings(words), indent=1) + "\n",
-        **{name: MATERIAL.text(path) for name, path in code.items()},
-    })
+    return FileTree(
+        {
+            "solve.sh": MATERIAL.render(script, **words),
+            "predict.py": MATERIAL.text("predict.py"),
+            "clean.py": MATERIAL.text("clean.py"),
+            "settings.json": json.dumps(_settings(words), indent=1) + "\n",
+            **{name: MATERIAL.text(path) for name, path in code.items()},
+        }
+    )
 
 
 def _settings(words: dict[str, Any]) -> dict[str, Any]:
@@ -211,10 +224,16 @@ FAMILY = Family(
     realises={
         "domain": frozenset({"data_science"}),
         "skill_type": frozenset({"predictive_modelling"}),
-        "skills": frozenset({
-            "feature_engineering", "train_validation_split", "regression_modelling",
-            "missing_value_handling", "model_selection", "prediction_export",
-        }),
+        "skills": frozenset(
+            {
+                "feature_engineering",
+                "train_validation_split",
+                "regression_modelling",
+                "missing_value_handling",
+                "model_selection",
+                "prediction_export",
+            }
+        ),
         "language": frozenset({"python"}),
         "task_complexity": frozenset({"complex"}),
         "command_complexity": frozenset({"bash_code"}),

@@ -79,8 +79,9 @@ def _draw_faults(world: World, rng: random.Random) -> Faults:
         unit_rule=rng.choice(UNIT_RULES),
         unit_entities=tuple(sorted(entities[:2])),
         unit_until=world.start + timedelta(days=int(world.train_days * rng.uniform(0.45, 0.65))),
-        logger_b=frozenset((e, b) for e in world.entities for b in range(blocks)
-                           if rng.random() < 0.4),
+        logger_b=frozenset(
+            (e, b) for e in world.entities for b in range(blocks) if rng.random() < 0.4
+        ),
         extras=tuple(sorted(rng.sample(EXTRAS, 2))),
         extra_entity=entities[2],
         comma_entity=entities[3],
@@ -108,8 +109,10 @@ class _Writer:
         if "day_first_dates" in faults.extras and row.entity == faults.extra_entity:
             day = row.day.strftime("%d.%m.%Y")
         entity = row.entity
-        if "old_code" in faults.extras and entity == self.world.entities[0] and (
-            self.rng.random() < 0.45
+        if (
+            "old_code" in faults.extras
+            and entity == self.world.entities[0]
+            and (self.rng.random() < 0.45)
         ):
             entity = faults.old_code
         out = [day, *([row.slot] if row.slot else []), entity]
@@ -175,8 +178,9 @@ def _write_train(writer: _Writer, rows: list[Row], data: Dataset, rng: random.Ra
         "resends_dropped": len(resent),
         "blank_targets_dropped": len(blank),
         "rows_kept": len(data.kept),
-        "missing_cells": {d.column: n for d, n in zip(writer.world.drivers, writer.missing,
-                                                      strict=True)},
+        "missing_cells": {
+            d.column: n for d, n in zip(writer.world.drivers, writer.missing, strict=True)
+        },
         "converted_cells": writer.converted,
     }
     writer.missing, writer.converted = [0] * len(writer.missing), 0

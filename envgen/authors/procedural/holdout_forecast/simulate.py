@@ -87,9 +87,17 @@ def simulate(scenario: Scenario, rng: random.Random) -> World:
     drivers = tuple(DRIVERS[name] for name in scenario.drivers)
     terms = _terms(scenario, drivers, count, rng)
     world = World(
-        scenario, drivers, entities, tuple(kinds),
+        scenario,
+        drivers,
+        entities,
+        tuple(kinds),
         tuple(round(math.exp(level) * rng.uniform(0.8, 1.25)) + 3 for level in terms.level),
-        start, train_days, later_days, _events(scenario, days, rng), [], rng.random() < 0.7,
+        start,
+        train_days,
+        later_days,
+        _events(scenario, days, rng),
+        [],
+        rng.random() < 0.7,
     )
     for index, day in enumerate(days):
         _observe(world, terms, index, day, rng)
@@ -115,13 +123,20 @@ def _terms(
     return _Terms(
         level=levels,
         weekday=[_profile(7, 0.24, rng) for _ in range(2)],
-        slot=[[_profile(max(1, len(scenario.slots)), 0.42, rng) for _ in range(2)]
-              for _ in range(2)],
-        effects=[_effect(d, shape, i, rng) for i, (d, shape) in enumerate(zip(drivers, shapes,
-                                                                                strict=True))],
+        slot=[
+            [_profile(max(1, len(scenario.slots)), 0.42, rng) for _ in range(2)] for _ in range(2)
+        ],
+        effects=[
+            _effect(d, shape, i, rng)
+            for i, (d, shape) in enumerate(zip(drivers, shapes, strict=True))
+        ],
         event={name: rng.choice((-1, 1)) * rng.uniform(0.28, 0.5) for name in scenario.events},
-        harmonics=(yearly * math.cos(phase), yearly * math.sin(phase),
-                   yearly * 0.3 * math.cos(2 * phase), yearly * 0.3),
+        harmonics=(
+            yearly * math.cos(phase),
+            yearly * math.sin(phase),
+            yearly * 0.3 * math.cos(2 * phase),
+            yearly * 0.3,
+        ),
         trend=rng.uniform(-0.08, 0.08),
         noise=rng.uniform(0.05, 0.09),
     )
@@ -170,8 +185,10 @@ def _observe(world: World, terms: _Terms, index: int, day: date, rng: random.Ran
     for place, entity in enumerate(world.entities):
         kind = world.kinds[place]
         for s, slot in enumerate(world.scenario.slots or ("",)):
-            xs = [_weather(d, year, z, yearly, rng)
-                  for d, z in zip(world.drivers, regional, strict=True)]
+            xs = [
+                _weather(d, year, z, yearly, rng)
+                for d, z in zip(world.drivers, regional, strict=True)
+            ]
             eta = common + terms.weekday[kind][day.weekday()] + terms.slot[kind][weekend][s]
             eta += sum(f(x, kind, weekend) for f, x in zip(terms.effects, xs, strict=True))
             if world.multiplicative:

@@ -25,7 +25,9 @@ PROGRAMS = {
     "meters": ("store", "meter", "board", "gate"),
 }
 NAMES = {
-    "links": "link shortener", "jobs": "text job queue", "mail": "mail intake",
+    "links": "link shortener",
+    "jobs": "text job queue",
+    "mail": "mail intake",
     "meters": "telemetry board",
 }
 WRONG = ("stub_health", "no_restart", "ports_only", "static_answers")
@@ -35,24 +37,31 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
     """One stack, its faults, and what it must do in the end."""
     stack = draw_stack(rng)
     intricate = spec.task_complexity == "intricate"
-    found, faults = hand_over(stack, rng.randrange(8, 10) if intricate else rng.randrange(5, 7), rng)
+    found, faults = hand_over(
+        stack, rng.randrange(8, 10) if intricate else rng.randrange(5, 7), rng
+    )
     words = _words(spec, stack, found, intricate)
     return Composition(
         title=f"Bring up a {NAMES[stack.kind]}",
         instruction=MATERIAL.render("instruction.md.j2", **words),
         files=_environment(stack, found, words),
-        tests=FileTree({
-            "check.py": MATERIAL.text("check.py"),
-            f"checks_{stack.kind}.py": MATERIAL.text(f"checks_{stack.kind}.py"),
-            "truth.json": json.dumps(_truth(stack, words, faults, rng), indent=1),
-        }),
+        tests=FileTree(
+            {
+                "check.py": MATERIAL.text("check.py"),
+                f"checks_{stack.kind}.py": MATERIAL.text(f"checks_{stack.kind}.py"),
+                "truth.json": json.dumps(_truth(stack, words, faults, rng), indent=1),
+            }
+        ),
         solution=_solution("solve.sh", stack, words),
         wrong={name: _solution(f"wrong/{name}/solve.sh", stack, words) for name in WRONG},
         valid={"supervisor": _solution("valid/supervisor/solve.sh", stack, words)},
         base="system_administration",
         initial=InitialState(
-            present=(f"{HOME}/start.sh", f"/srv/{stack.vendor}/README.md",
-                     *(f"/srv/{stack.vendor}/{p}.py" for p in PROGRAMS[stack.kind])),
+            present=(
+                f"{HOME}/start.sh",
+                f"/srv/{stack.vendor}/README.md",
+                *(f"/srv/{stack.vendor}/{p}.py" for p in PROGRAMS[stack.kind]),
+            ),
             absent=(f"{HOME}/healthd.py", f"{HOME}/stackcheck"),
             tools=("python3", "curl", "nc", "ss"),
         ),
@@ -65,7 +74,7 @@ def _words(spec: TaskSpec, stack: Stack, found: Handover, intricate: bool) -> di
     return {
         "persona": with_article(spec.persona),
         "kind": stack.kind,
-        "name": NAMES[stack.kind],
+        "what": NAMES[stack.kind],
         "vendor": f"/srv/{stack.vendor}",
         "home": HOME,
         "f": stack.facts,
@@ -139,11 +148,57 @@ def _solution(script: str, stack: Stack, words: dict[str, Any]) -> FileTree:
         "stackcheck": MATERIAL.render("stackcheck.j2", **words),
         "start.sh": MATERIAL.render("start.sh.j2", **words),
     }
-    if script.startswith("valid"):
+    if script.startswith("wrong/"):
+        tree["reference.sh"] = MATERIAL.render("solve.sh", **words)
+    if not script.startswith("valid/"):
+        tree["edit.py"] = MATERIAL.text("edit.py")
+    else:
+        words = {
+            **words,
+            "files_json": _moved(stack),
+            "probe_table": repr(_probes(stack, words["password"])),
+        }
+        tree["healthd.py"] = MATERIAL.render("valid/supervisor/healthd.py.j2", **words)
         tree["supervise.py"] = MATERIAL.render("valid/supervisor/supervise.py.j2", **words)
     if "static_answers" in script:
         tree["static.py"] = MATERIAL.render("wrong/static_answers/static.py.j2", **words)
     return FileTree(tree)
+
+
+def _probes(stack: Stack, password: str) -> dict[str, tuple[int, bytes, bytes]]:
+    """Service -> port (negative: UDP), what to send, what to find; for the valid alternative."""
+    facts = stack.facts
+    login, ping = f"AUTH {password}\r\n".encode(), b"GET /ping HTTP/1.0\r\n\r\n"
+    name = b"".join(bytes([len(p)]) + p.encode() for p in facts.get("domain", "").split("."))
+    query = b"\0\7\1\0\0\1" + bytes(6) + name + b"\0\0\x0f\0\1"
+    known = {
+        "store": (facts.get("store", 0), login + b"PING\r\n", b"PONG"),
+        "worker": (
+            facts.get("store", 0),
+            login + f"EXISTS {facts.get('heartbeat')}\r\n".encode(),
+            b":1",
+        ),
+        "zones": (-facts.get("dns", 0), query, b""),
+        "mail": (facts.get("smtp", 0), b"", b"220"),
+        "meter": (facts.get("query", 0), b"PING\n", b"PONG"),
+    }
+    return {
+        s.name: known.get(s.name, (facts["api"], ping, b"pong"))
+        for s in stack.services
+        if s.name != "gate"
+    }
+
+
+def _moved(stack: Stack) -> str:
+    """All configuration but the store's secret, as it reads from the folder `live`."""
+    moved = {}
+    for path, document in stack.documents.items():
+        if path != "store.secret":
+            text = document.text()
+            for name in ("zones", "boxes", "aliases", "tokens"):
+                text = text.replace(f"{HOME}/{name}", f"{HOME}/live/{name}")
+            moved[path] = [text.splitlines(), document.mode]
+    return json.dumps(moved)
 
 
 FAMILY = Family(
@@ -151,10 +206,16 @@ FAMILY = Family(
     realises={
         "domain": frozenset({"system_administration"}),
         "skill_type": frozenset({"service_configuration"}),
-        "skills": frozenset({
-            "port_management", "service_startup", "config_repair", "health_checking",
-            "protocol_debugging", "log_inspection",
-        }),
+        "skills": frozenset(
+            {
+                "port_management",
+                "service_startup",
+                "config_repair",
+                "health_checking",
+                "protocol_debugging",
+                "log_inspection",
+            }
+        ),
         "language": frozenset({"python", "multi"}),
         "task_complexity": frozenset({"complex", "intricate"}),
         "command_complexity": frozenset({"bash_code_services"}),

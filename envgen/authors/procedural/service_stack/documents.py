@@ -23,6 +23,18 @@ class Document:
         body = "".join(line + "\n" for line in self._lines())
         return body + "".join(line + "\n" for line in self.damage)
 
+    def words(self) -> list[str]:
+        """KEY=VALUE words for an editing command; a key of an ini file has its section before it."""
+        if self.kind == "ini":
+            return [
+                f"{section}.{key}={value}"
+                for section, keys in self.data.items()
+                for key, value in keys.items()
+            ]
+        if self.kind == "json":
+            return [f"{key}={json.dumps(value)}" for key, value in self.data.items()]
+        return [f"{key}={value}" for key, value in self.data.items()]
+
     def _lines(self) -> list[str]:
         if self.kind == "json":
             return json.dumps(self.data, indent=2).splitlines()

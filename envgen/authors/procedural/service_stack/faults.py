@@ -40,7 +40,9 @@ Fault = Callable[[Handover, random.Random], bool]
 def hand_over(stack: Stack, count: int, rng: random.Random) -> tuple[Handover, tuple[str, ...]]:
     """The state that the agent finds, and the names of the faults in it."""
     found = Handover(
-        stack, copy.deepcopy(stack.documents), [s.name for s in stack.services],
+        stack,
+        copy.deepcopy(stack.documents),
+        [s.name for s in stack.services],
         {s.name: s.config for s in stack.services},
     )
     _take_away_new(found)
@@ -57,8 +59,7 @@ def hand_over(stack: Stack, count: int, rng: random.Random) -> tuple[Handover, t
 def _take_away_new(found: Handover) -> None:
     """The new host, the health page and the new box, scheme, operation or alarm are not there yet."""
     gate, facts = found.documents["gate.conf"], found.stack.facts
-    gate.data = [line for line in gate.data
-                 if facts["host2"] not in line and "health" not in line]
+    gate.data = [line for line in gate.data if facts["host2"] not in line and "health" not in line]
     kind, documents = found.stack.kind, found.documents
     if kind == "links":
         documents["links.json"].data["schemes"].remove(facts["new_scheme"])
@@ -90,8 +91,9 @@ def store_port(found: Handover, rng: random.Random) -> bool:
     elif found.stack.kind == "meters":
         found.documents["meter.ini"].data["store"]["store_port"] = wrong
     else:
-        found.documents["mail.ini"].data["resolver"]["resolver_port"] = (
-            found.stack.facts["dns"] + rng.choice((-10, -1, 1, 10)))
+        found.documents["mail.ini"].data["resolver"]["resolver_port"] = found.stack.facts[
+            "dns"
+        ] + rng.choice((-10, -1, 1, 10))
         found.log("mail", "451 test: resolver does not answer")
         return True
     name = {"links": "links", "jobs": "worker", "meters": "meter"}[found.stack.kind]
@@ -140,8 +142,11 @@ def stale_pid(found: Handover, rng: random.Random) -> bool:
         return False
     found.documents["store.ini"].data["server"]["on_stale_pid"] = "refuse"
     found.left_over["run/store.pid"] = f"{rng.randrange(300, 9000)}\n"
-    found.log("store", f"fatal: pid file {HOME}/run/store.pid exists: is another one running? "
-                       "(on_stale_pid = refuse)")
+    found.log(
+        "store",
+        f"fatal: pid file {HOME}/run/store.pid exists: is another one running? "
+        "(on_stale_pid = refuse)",
+    )
     return True
 
 
@@ -166,11 +171,14 @@ def misspelt_key(found: Handover, rng: random.Random) -> bool:
     name = f"{_api(found)}.json"
     data = found.documents[name].data
     right, wrong = {
-        "links": ("ttl_seconds", "ttl_second"), "jobs": ("keep_seconds", "keep_second"),
-        "mail": ("page_size", "pagesize"), "meters": ("meter_port", "meterport"),
+        "links": ("ttl_seconds", "ttl_second"),
+        "jobs": ("keep_seconds", "keep_second"),
+        "mail": ("page_size", "pagesize"),
+        "meters": ("meter_port", "meterport"),
     }[found.stack.kind]
-    found.documents[name].data = {wrong if key == right else key: value
-                                  for key, value in data.items()}
+    found.documents[name].data = {
+        wrong if key == right else key: value for key, value in data.items()
+    }
     found.log(_api(found), f"fatal: {HOME}/{name}: unknown key '{wrong}'")
     return True
 
@@ -178,8 +186,14 @@ def misspelt_key(found: Handover, rng: random.Random) -> bool:
 def bad_gate_line(found: Handover, rng: random.Random) -> bool:
     """A line of the gate's configuration that it does not take."""
     lines = found.documents["gate.conf"].data
-    bad = rng.choice((f"upstrem spare 127.0.0.1 {rng.randrange(6000, 6900)}",
-                      "route * /old spare", "max_body 8k", "timeout fast"))
+    bad = rng.choice(
+        (
+            f"upstrem spare 127.0.0.1 {rng.randrange(6000, 6900)}",
+            "route * /old spare",
+            "max_body 8k",
+            "timeout fast",
+        )
+    )
     lines.append(bad)
     found.log("gate", f"fatal: {HOME}/gate.conf: line {len(lines)}: in '{bad}'")
     return True
@@ -289,10 +303,28 @@ def unreadable(found: Handover, rng: random.Random) -> bool:
 
 
 FAULTS: dict[str, Fault] = {
-    f.__name__: f for f in (
-        store_port, upstream_port, port_taken, open_bind, shut_gate, stale_pid, late_sync,
-        open_secret, misspelt_key, bad_gate_line, small_body, wrong_host, impatient, not_started,
-        wrong_path, mkdir_once, short_life, torn_names, bad_zone, unreadable,
+    f.__name__: f
+    for f in (
+        store_port,
+        upstream_port,
+        port_taken,
+        open_bind,
+        shut_gate,
+        stale_pid,
+        late_sync,
+        open_secret,
+        misspelt_key,
+        bad_gate_line,
+        small_body,
+        wrong_host,
+        impatient,
+        not_started,
+        wrong_path,
+        mkdir_once,
+        short_life,
+        torn_names,
+        bad_zone,
+        unreadable,
     )
 }
 ALWAYS = ("upstream_port", "misspelt_key")

@@ -41,8 +41,9 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
         instruction=MATERIAL.render("instruction.md.j2", **words),
         files=FileTree({f"{FOLDER}/card.txt": card}),
         recipes=(recipe,),
-        tests=FileTree({"check.py": MATERIAL.text("check.py"),
-                        "truth.json": json.dumps(truth, indent=1)}),
+        tests=FileTree(
+            {"check.py": MATERIAL.text("check.py"), "truth.json": json.dumps(truth, indent=1)}
+        ),
         solution=_solution("solve.sh", sheet, words),
         wrong={name: _solution(f"wrong/{name}/solve.sh", sheet, words) for name in _wrongs(sheet)},
         valid={"pillow_only": _solution("valid/pillow_only/solve.sh", sheet, words)},
@@ -68,8 +69,10 @@ def _words(spec: TaskSpec, sheet: Sheet) -> dict[str, Any]:
         "step": f"{sheet.instrument.step:g}",
         "count": len(times),
         "wanted": sheet.wanted,
-        "columns": [{"name": pen.channel.column, "floor": _floor(sheet, pen), "goal": _goal(pen)}
-                    for pen in sheet.pens],
+        "columns": [
+            {"name": pen.channel.column, "floor": _floor(sheet, pen), "goal": _goal(pen)}
+            for pen in sheet.pens
+        ],
         "columns_text": ",".join(pen.channel.column for pen in sheet.pens),
     }
 
@@ -109,23 +112,30 @@ def _truth(sheet: Sheet) -> dict[str, Any]:
         "time_column": sheet.instrument.time_column,
         "times": sheet.times(),
         "columns": [
-            {"name": pen.channel.column, "values": [round(v, 6) for v in sheet.truth(pen)],
-             "floor": _floor(sheet, pen), "goal": _goal(pen)}
+            {
+                "name": pen.channel.column,
+                "values": [round(v, 6) for v in sheet.truth(pen)],
+                "floor": _floor(sheet, pen),
+                "goal": _goal(pen),
+            }
             for pen in sheet.pens
         ],
-        "derived": [{"key": w.key, "value": w.value, "tolerance": w.tolerance}
-                    for w in sheet.wanted],
+        "derived": [
+            {"key": w.key, "value": w.value, "tolerance": w.tolerance} for w in sheet.wanted
+        ],
     }
 
 
 def _solution(script: str, sheet: Sheet, words: dict[str, Any]) -> FileTree:
     code = {"valid/pillow_only/solve.sh": "valid/pillow_only/follow.py"}.get(script, "digitise.py")
-    return FileTree({
-        "solve.sh": MATERIAL.render(script, **words),
-        code.rpartition("/")[2]: MATERIAL.text(code),
-        "derive.py": MATERIAL.text("derive.py"),
-        "settings.json": json.dumps(settings(sheet), indent=1) + "\n",
-    })
+    return FileTree(
+        {
+            "solve.sh": MATERIAL.render(script, **words),
+            code.rpartition("/")[2]: MATERIAL.text(code),
+            "derive.py": MATERIAL.text("derive.py"),
+            "settings.json": json.dumps(settings(sheet), indent=1) + "\n",
+        }
+    )
 
 
 FAMILY = Family(
@@ -133,10 +143,16 @@ FAMILY = Family(
     realises={
         "domain": frozenset({"scientific_computing"}),
         "skill_type": frozenset({"signal_recovery"}),
-        "skills": frozenset({
-            "axis_calibration", "image_segmentation", "interpolation", "noise_reduction",
-            "unit_conversion", "numerical_validation",
-        }),
+        "skills": frozenset(
+            {
+                "axis_calibration",
+                "image_segmentation",
+                "interpolation",
+                "noise_reduction",
+                "unit_conversion",
+                "numerical_validation",
+            }
+        ),
         "language": frozenset({"python"}),
         "task_complexity": frozenset({"moderate", "complex"}),
         "command_complexity": frozenset({"bash_code"}),

@@ -11,8 +11,13 @@ def facts(sheet: Sheet) -> dict[str, Any]:
     return {
         "instrument": inst,
         "crosses": [
-            {"name": name, "along": x, "across": y,
-             "px": round(sheet.pixel(x, y)[0], 1), "py": round(sheet.pixel(x, y)[1], 1)}
+            {
+                "name": name,
+                "along": x,
+                "across": y,
+                "px": round(sheet.pixel(x, y)[0], 1),
+                "py": round(sheet.pixel(x, y)[1], 1),
+            }
             for name, x, y in marks(sheet)
         ],
         "per_division": f"{sheet.per_division:g}",
@@ -61,8 +66,13 @@ def settings(sheet: Sheet) -> dict[str, Any]:
         "time_column": sheet.instrument.time_column,
         "pens": [
             {
-                "column": pen.channel.column, "ink": INKS[pen.ink], "zero": pen.zero,
-                "rest": pen.rest, "gain": pen.gain, "lead": pen.lead, "factors": pen.factors,
+                "column": pen.channel.column,
+                "ink": INKS[pen.ink],
+                "zero": pen.zero,
+                "rest": pen.rest,
+                "gain": pen.gain,
+                "lead": pen.lead,
+                "factors": pen.factors,
                 "law": [pen.channel.law, pen.channel.a, pen.channel.b],
             }
             for pen in sheet.pens

@@ -76,7 +76,9 @@ def choose_wanted(
             if found is None:
                 return None
             level, value, tolerance = found
-            out.append(Wanted(f"{channel.column}_{kind}", kind, channel.column, level, value, tolerance))
+            out.append(
+                Wanted(f"{channel.column}_{kind}", kind, channel.column, level, value, tolerance)
+            )
     return tuple(out)
 
 
@@ -105,7 +107,12 @@ def _level(kind: str, values: Samples, extent: float, rng: random.Random) -> flo
 
 
 def _steady(
-    kind: str, times: Samples, values: Samples, level: float | None, extent: float, value: float,
+    kind: str,
+    times: Samples,
+    values: Samples,
+    level: float | None,
+    extent: float,
+    value: float,
     tolerance: float,
 ) -> bool:
     """Small errors of reading must not move the answer by more than half of its tolerance."""

@@ -13,12 +13,17 @@ DIVISIONS = 10
 """Scale divisions of every paper, bottom 0 to top 10."""
 
 INKS = {
-    "blue": (32, 58, 160), "red": (186, 28, 44), "violet": (104, 36, 138),
-    "black": (34, 34, 38), "green": (14, 104, 62),
+    "blue": (32, 58, 160),
+    "red": (186, 28, 44),
+    "violet": (104, 36, 138),
+    "black": (34, 34, 38),
+    "green": (14, 104, 62),
 }
 PAPERS = (
-    ((247, 241, 224), (222, 188, 140)), ((238, 243, 234), (176, 204, 178)),
-    ((246, 243, 240), (226, 186, 180)), ((240, 241, 243), (186, 192, 204)),
+    ((247, 241, 224), (222, 188, 140)),
+    ((238, 243, 234), (176, 204, 178)),
+    ((246, 243, 240), (226, 186, 180)),
+    ((240, 241, 243), (186, 192, 204)),
 )
 STAMPS = ("RECEIVED", "ARCHIVE", "CHECKED", "COPY NO. 2", "FILED", "REDUCED", "DUPLICATE")
 
@@ -71,8 +76,10 @@ class Sheet:
 
     def truth(self, pen: Pen) -> list[float]:
         """The wanted values at the sample times."""
-        return [pen.channel.convert(pen.card_value((t - self.instrument.origin) / self.span))
-                for t in self.times()]
+        return [
+            pen.channel.convert(pen.card_value((t - self.instrument.origin) / self.span))
+            for t in self.times()
+        ]
 
     def naive(self, pen: Pen) -> list[float]:
         """What comes out when the card's remarks on clock, range and pen are not heeded."""
@@ -83,8 +90,9 @@ class Sheet:
             value = pen.card_value(share)
             factor = self._factor(pen, chart)
             value = pen.zero + (value - pen.zero) / factor
-            out.append(pen.channel.convert(max(value, 1e-3) if pen.channel.law != "linear"
-                                           else value))
+            out.append(
+                pen.channel.convert(max(value, 1e-3) if pen.channel.law != "linear" else value)
+            )
         return out
 
     def _factor(self, pen: Pen, chart: float) -> float:
@@ -137,8 +145,19 @@ def _draw(instrument: Instrument, two_pens: bool, rng: random.Random) -> Sheet:
         _pen(channel, place, two_pens, inks[place], switch is not None, rng)
         for place, channel in enumerate(channels)
     )
-    return Sheet(instrument, span, pens, stretch, switch, per_division, count,
-                 _lie(count, rng), rng.randrange(len(PAPERS)), rng.random() < 0.5, ())
+    return Sheet(
+        instrument,
+        span,
+        pens,
+        stretch,
+        switch,
+        per_division,
+        count,
+        _lie(count, rng),
+        rng.randrange(len(PAPERS)),
+        rng.random() < 0.5,
+        (),
+    )
 
 
 def _time_axis(length: float, rng: random.Random) -> tuple[float, int]:
@@ -173,8 +192,18 @@ def _pen(
     if switched and (not two or place == 1):
         factors = rng.choice(((1.0, 2.0), (2.0, 1.0)))
     lead = rng.choice((-1, 1)) * round(rng.uniform(0.15, 0.3), 2) if place == 1 else 0.0
-    return Pen(channel, ink, signal, scale, offset, _rounded(zero), round(rest, 1),
-               -gain if downwards else gain, factors, lead)
+    return Pen(
+        channel,
+        ink,
+        signal,
+        scale,
+        offset,
+        _rounded(zero),
+        round(rest, 1),
+        -gain if downwards else gain,
+        factors,
+        lead,
+    )
 
 
 def _rounded(value: float) -> float:
@@ -187,9 +216,12 @@ def _lie(count: int, rng: random.Random) -> tuple[float, float, float, float, fl
     shear = math.radians(rng.uniform(-0.4, 0.4))
     wide, high = rng.uniform(1100, 1140) / count, rng.uniform(44.0, 47.0)
     return (
-        122 + rng.uniform(0, 18), 560 + rng.uniform(0, 14),
-        wide * math.cos(turn), wide * math.sin(turn),
-        high * math.sin(turn + shear), -high * math.cos(turn + shear),
+        122 + rng.uniform(0, 18),
+        560 + rng.uniform(0, 14),
+        wide * math.cos(turn),
+        wide * math.sin(turn),
+        high * math.sin(turn + shear),
+        -high * math.cos(turn + shear),
     )
 
 
@@ -211,13 +243,18 @@ def picture(sheet: Sheet, rng: random.Random) -> dict[str, Any]:
         "marks": [[*sheet.pixel(x, y), name] for name, x, y in marks(sheet)],
         "traces": traces,
         "stamp": {
-            "text": rng.choice(STAMPS), "below": steep, "angle": rng.uniform(-14, 14),
-            "at": [rng.uniform(350, 900), rng.uniform(180, 400)], "size": rng.randrange(30, 40),
-            "colour": rng.choice([c for n, c in (("a", (150, 96, 40)), ("b", (70, 130, 140)),
-                                                 ("c", (128, 128, 60)))]),
+            "text": rng.choice(STAMPS),
+            "below": steep,
+            "angle": rng.uniform(-14, 14),
+            "at": [rng.uniform(350, 900), rng.uniform(180, 400)],
+            "size": rng.randrange(30, 40),
+            "colour": rng.choice(
+                [c for n, c in (("a", (150, 96, 40)), ("b", (70, 130, 140)), ("c", (128, 128, 60)))]
+            ),
         },
-        "ring": None if steep else [rng.uniform(250, 1050), rng.uniform(200, 450),
-                                    rng.uniform(45, 75)],
+        "ring": None
+        if steep
+        else [rng.uniform(250, 1050), rng.uniform(200, 450), rng.uniform(45, 75)],
         "doodle": _doodle(sheet, rng) if sheet.doodle else None,
         "grain": rng.randrange(5, 9),
         "shade": rng.uniform(0.05, 0.12),
@@ -234,7 +271,9 @@ def _pixels(sheet: Sheet, pen: Pen, rng: random.Random) -> list[list[list[float]
     """The path as strokes; the pen lifts once or twice for a few pixels."""
     points = [sheet.pixel(x, y) for x, y in sheet.trace(pen)]
     strokes: list[list[list[float]]] = [[]]
-    lifts = [] if pen.channel.steep else [rng.uniform(0.08, 0.92) for _ in range(rng.choice((1, 2)))]
+    lifts = (
+        [] if pen.channel.steep else [rng.uniform(0.08, 0.92) for _ in range(rng.choice((1, 2)))]
+    )
     for i, (x, y) in enumerate(points):
         if any(abs(i / len(points) - lift) < 0.0035 for lift in lifts + _switch_lift(sheet)):
             if strokes[-1]:

@@ -97,8 +97,10 @@ def furnace(rng: random.Random) -> Signal:
 
 def demand(rng: random.Random) -> Signal:
     """A smooth positive load with a few drawn humps."""
-    humps = [(0.1 + 0.2 * i + rng.uniform(-0.05, 0.05), rng.uniform(0.04, 0.07),
-              rng.uniform(0.2, 0.45)) for i in range(5)]
+    humps = [
+        (0.1 + 0.2 * i + rng.uniform(-0.05, 0.05), rng.uniform(0.04, 0.07), rng.uniform(0.2, 0.45))
+        for i in range(5)
+    ]
     best = rng.randrange(5)
     humps[best] = (humps[best][0], humps[best][1], rng.uniform(0.7, 0.85))
     waves = [(rng.uniform(7, 13), rng.uniform(0, 6.3), rng.uniform(0.01, 0.025)) for _ in range(2)]
@@ -113,8 +115,14 @@ def demand(rng: random.Random) -> Signal:
 def spectrum(rng: random.Random) -> Signal:
     """Transmission with a few absorption bands, one clearly the strongest."""
     count = rng.choice((3, 4))
-    bands = [((i + 0.5 + rng.uniform(-0.2, 0.2)) / count, rng.uniform(0.025, 0.05),
-              rng.uniform(0.12, 0.4)) for i in range(count)]
+    bands = [
+        (
+            (i + 0.5 + rng.uniform(-0.2, 0.2)) / count,
+            rng.uniform(0.025, 0.05),
+            rng.uniform(0.12, 0.4),
+        )
+        for i in range(count)
+    ]
     best = rng.randrange(count)
     bands[best] = (bands[best][0], bands[best][1], rng.uniform(0.6, 0.8))
     slope = rng.uniform(0.02, 0.12)

@@ -103,7 +103,7 @@ def check_of(frames: List[bytes], head: int) -> Dict[str, Any]:
     for check in guesses():
         size = check["width"] // 8
         orders: Tuple[Any, ...] = ("big",) if size == 1 else ("big", "little")
-        for start, order in itertools.product(range(head), orders):
+        for start, order in itertools.product(range(head + 1), orders):
             check.update(start=start, order=order, constant=0)
             pairs = ((frame[start:-size], int.from_bytes(frame[-size:], order)) for frame in frames)
             if fits(check, list(pairs)):

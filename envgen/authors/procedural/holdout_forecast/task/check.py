@@ -42,9 +42,7 @@ def _predict(task: Task, rows: str, ids: List[str]) -> Optional[List[float]]:
     return _predictions(outcome.stdout, ids, task.truth["target"]) if outcome.ok else None
 
 
-def _predictions(
-    data: Optional[bytes], ids: List[str], target: str
-) -> Optional[List[float]]:
+def _predictions(data: Optional[bytes], ids: List[str], target: str) -> Optional[List[float]]:
     """Values in the order of `ids`; None unless every id is there exactly once."""
     names = metric_threshold.parse_csv_column(data, "row_id")
     values = metric_threshold.to_numbers(metric_threshold.parse_csv_column(data, target))

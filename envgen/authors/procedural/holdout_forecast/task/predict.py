@@ -27,8 +27,10 @@ class Model:
         self.events = sorted(set(self.calendar.values()))
 
     def learn_shape(self, records):
-        columns = [[r["values"][i] for r in records if r["values"][i] is not None]
-                   for i in range(len(SETTINGS["drivers"]))]
+        columns = [
+            [r["values"][i] for r in records if r["values"][i] is not None]
+            for i in range(len(SETTINGS["drivers"]))
+        ]
         marks = np.linspace(0.03, 0.97, KNOTS)
         days = sorted({r["day"] for r in records})
         self.state["median"] = [float(np.median(c)) for c in columns]

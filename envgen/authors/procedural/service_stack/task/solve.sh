@@ -11,15 +11,19 @@ cat {{ path }} || ls -l {{ path }}
 {% for s in services %}
 grep -n '"[a-z_]*": ' {{ vendor }}/{{ s.name }}.py | sed -n 1,20p
 {% endfor %}
-# Write every configuration as the list asks.
+# Every setting as the list asks; the tool drops keys that the manual does not know.
 {% for path, document in documents.items() %}
 {% if path == "store.secret" %}
 chmod 600 store.secret
-{% else %}
+{% elif document.kind == "lines" %}
 rm -f {{ path }}
-cat > {{ path }} <<'CONF'
-{{ document.text() }}CONF
+printf '%s\n'{% for line in document.data %} '{{ line }}'{% endfor %} > {{ path }}
+{% if document.mode != 0o644 %}
 chmod {{ "%o" | format(document.mode) }} {{ path }}
+{% endif %}
+{% else %}
+python3 /solution/edit.py {{ path }}{% for word in document.words() %} '{{ word }}'{% endfor %}
+
 {% endif %}
 {% endfor %}
 # One start script that stands repetition, and the health page.

@@ -64,8 +64,11 @@ def lengths(columns):
         before = columns[n - 1] if n and columns[n - 1][0] == x - 1 else (x, [])
         row = []
         for run in found:
-            joined = [groups[n - 1][k] for k, other in enumerate(before[1])
-                      if run[0] <= other[1] + 1 and other[0] <= run[1] + 1]
+            joined = [
+                groups[n - 1][k]
+                for k, other in enumerate(before[1])
+                if run[0] <= other[1] + 1 and other[0] <= run[1] + 1
+            ]
             if not joined:
                 joined = [len(size)]
                 size.append(0)

@@ -199,6 +199,7 @@ class Web(http.server.BaseHTTPRequestHandler):
     def _serve(self):
         size = int(self.headers.get("Content-Length") or 0)
         if size > self.max_body:
+            self.rfile.read(min(size, 1 << 20))
             self.close_connection = True
             return self.send(413, {"error": "body too large"})
         body = self.rfile.read(size) if size else b""

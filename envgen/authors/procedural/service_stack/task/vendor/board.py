@@ -7,9 +7,16 @@ from base import StoreError, Threads, Web, config_path, fail, listen, say, setti
 
 
 def main():
-    conf = settings(config_path(), {
-        "bind": str, "port": int, "meter_host": str, "meter_port": int, "alarms": list,
-    })
+    conf = settings(
+        config_path(),
+        {
+            "bind": str,
+            "port": int,
+            "meter_host": str,
+            "meter_port": int,
+            "alarms": list,
+        },
+    )
     for alarm in conf["alarms"]:
         if not isinstance(alarm, dict) or sorted(alarm) != ["above", "name"]:
             fail(f"not an alarm with `name` and `above`: {alarm}")
@@ -33,8 +40,11 @@ class Api(Web):
             return 200, {"prefix": prefix, "count": len(values), "sum": sum(values)}
         if words == ["alarms"]:
             now = dict(self.meters(""))
-            return 200, {"alarms": sorted(a["name"] for a in self.conf["alarms"]
-                                          if now.get(a["name"], 0) > a["above"])}
+            return 200, {
+                "alarms": sorted(
+                    a["name"] for a in self.conf["alarms"] if now.get(a["name"], 0) > a["above"]
+                )
+            }
         if len(words) == 2 and words[0] == "metrics":
             values = dict(self.meters(words[1]))
             if words[1] in values:

@@ -7,9 +7,16 @@ from base import Threads, Web, config_path, fail, folder, listen, read, say, sec
 
 
 def main():
-    conf = settings(config_path(), {
-        "bind": str, "port": int, "spool": str, "tokens_file": str, "page_size": int,
-    })
+    conf = settings(
+        config_path(),
+        {
+            "bind": str,
+            "port": int,
+            "spool": str,
+            "tokens_file": str,
+            "page_size": int,
+        },
+    )
     folder(conf["spool"])
     secret(conf["tokens_file"])
     tokens = {}
@@ -36,14 +43,18 @@ class Api(Web):
         token = self.tokens.get(parts[1])
         if token is None or self.headers.get("Authorization") != f"Bearer {token}":
             return 401, {"error": "wrong token"}
-        files = sorted((pathlib.Path(self.conf["spool"]) / parts[1]).glob("*.eml"),
-                       key=lambda p: int(p.stem))
+        files = sorted(
+            (pathlib.Path(self.conf["spool"]) / parts[1]).glob("*.eml"), key=lambda p: int(p.stem)
+        )
         if len(parts) == 3:
             found = [p for p in files if p.stem == parts[2]]
             return (200, found[0].read_bytes()) if found else (404, {"error": "no mail"})
         newest = files[-self.conf["page_size"] :]
-        return 200, {"box": parts[1], "total": len(files),
-                     "mails": [{"id": p.stem, "subject": subject(p)} for p in newest]}
+        return 200, {
+            "box": parts[1],
+            "total": len(files),
+            "mails": [{"id": p.stem, "subject": subject(p)} for p in newest],
+        }
 
 
 def subject(path):

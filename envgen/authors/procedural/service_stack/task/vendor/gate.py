@@ -50,19 +50,24 @@ class Gate(Web):
 
     def answer(self, method, path, body):
         host = self.headers.get("Host", "").split(":")[0].lower()
-        fits = [(name == host, len(prefix), prefix, upstream, strip)
-                for name, prefix, upstream, strip in self.conf["routes"]
-                if name in ("*", host) and inside(path.split("?")[0], prefix)]
+        fits = [
+            (name == host, len(prefix), prefix, upstream, strip)
+            for name, prefix, upstream, strip in self.conf["routes"]
+            if name in ("*", host) and inside(path.split("?")[0], prefix)
+        ]
         if not fits:
             return 404, {"error": "no route"}, {"X-Site": self.conf["site"]}
         _, _, prefix, upstream, strip = max(fits)
         if strip:
-            path = "/" + path[len(prefix.rstrip("/")):].lstrip("/")
+            path = "/" + path[len(prefix.rstrip("/")) :].lstrip("/")
         return self.forward(method, path, body, self.conf["upstreams"][upstream])
 
     def forward(self, method, path, body, where):
-        headers = {name: value for name, value in self.headers.items()
-                   if name.lower() not in HOP and name.lower() != "host"}
+        headers = {
+            name: value
+            for name, value in self.headers.items()
+            if name.lower() not in HOP and name.lower() != "host"
+        }
         headers["X-Forwarded-Host"] = self.headers.get("Host", "")
         connection = http.client.HTTPConnection(*where, timeout=self.conf["timeout"])
         try:

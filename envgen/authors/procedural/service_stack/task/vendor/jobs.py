@@ -8,11 +8,22 @@ from base import Store, Threads, Web, config_path, listen, parsed, say, secret, 
 
 
 def main():
-    conf = settings(config_path(), {
-        "bind": str, "port": int, "store_host": str, "store_port": int,
-        "store_password_file": str, "store_wait_seconds": int, "queue": str, "job_prefix": str,
-        "keep_seconds": int, "max_text_bytes": int, "operations": list,
-    })
+    conf = settings(
+        config_path(),
+        {
+            "bind": str,
+            "port": int,
+            "store_host": str,
+            "store_port": int,
+            "store_password_file": str,
+            "store_wait_seconds": int,
+            "queue": str,
+            "job_prefix": str,
+            "keep_seconds": int,
+            "max_text_bytes": int,
+            "operations": list,
+        },
+    )
     Api.conf = conf
     Api.store = Store(conf["store_host"], conf["store_port"], secret(conf["store_password_file"]))
     Api.store.wait(conf["store_wait_seconds"])

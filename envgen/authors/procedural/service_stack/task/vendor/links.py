@@ -9,11 +9,21 @@ CODE = "abcdefghijkmnpqrstuvwxyz23456789"
 
 
 def main():
-    conf = settings(config_path(), {
-        "bind": str, "port": int, "store_host": str, "store_port": int,
-        "store_password_file": str, "store_wait_seconds": int, "key_prefix": str,
-        "ttl_seconds": int, "max_url_bytes": int, "schemes": list,
-    })
+    conf = settings(
+        config_path(),
+        {
+            "bind": str,
+            "port": int,
+            "store_host": str,
+            "store_port": int,
+            "store_password_file": str,
+            "store_wait_seconds": int,
+            "key_prefix": str,
+            "ttl_seconds": int,
+            "max_url_bytes": int,
+            "schemes": list,
+        },
+    )
     Api.conf = conf
     Api.store = Store(conf["store_host"], conf["store_port"], secret(conf["store_password_file"]))
     Api.store.wait(conf["store_wait_seconds"])
@@ -50,7 +60,9 @@ class Api(Web):
     def one(self, method, kind, code):
         key = self.conf["key_prefix"] + code
         if method == "DELETE":
-            return (200, {"deleted": code}) if self.store("DEL", key) else (404, {"error": "no link"})
+            return (
+                (200, {"deleted": code}) if self.store("DEL", key) else (404, {"error": "no link"})
+            )
         url = self.store("GET", key)
         if url is None:
             return 404, {"error": "no link"}

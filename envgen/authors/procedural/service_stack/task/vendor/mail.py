@@ -11,11 +11,14 @@ LOCK = threading.Lock()
 
 
 def main():
-    conf = ini(config_path(), {
-        "smtp": {"bind": str, "port": int, "hostname": str, "max_message_bytes": int},
-        "resolver": {"resolver_host": str, "resolver_port": int},
-        "delivery": {"spool": str, "boxes_file": str, "aliases_file": str},
-    })
+    conf = ini(
+        config_path(),
+        {
+            "smtp": {"bind": str, "port": int, "hostname": str, "max_message_bytes": int},
+            "resolver": {"resolver_host": str, "resolver_port": int},
+            "delivery": {"spool": str, "boxes_file": str, "aliases_file": str},
+        },
+    )
     folder(conf["spool"])
     conf["boxes"] = set(lines(conf["boxes_file"]))
     conf["aliases"] = dict(pair(conf["aliases_file"], line) for line in lines(conf["aliases_file"]))

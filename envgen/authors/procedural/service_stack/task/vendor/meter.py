@@ -10,17 +10,25 @@ VALUES = {}
 
 
 def main():
-    conf = ini(config_path(), {
-        "input": {"udp_bind": str, "udp_port": int, "accept_prefix": str, "max_datagram": int},
-        "query": {"bind": str, "port": int},
-        "store": {"store_host": str, "store_port": int, "store_password_file": str,
-                  "store_wait_seconds": int, "key_prefix": str},
-    })
+    conf = ini(
+        config_path(),
+        {
+            "input": {"udp_bind": str, "udp_port": int, "accept_prefix": str, "max_datagram": int},
+            "query": {"bind": str, "port": int},
+            "store": {
+                "store_host": str,
+                "store_port": int,
+                "store_password_file": str,
+                "store_wait_seconds": int,
+                "key_prefix": str,
+            },
+        },
+    )
     store = Store(conf["store_host"], conf["store_port"], secret(conf["store_password_file"]))
     store.wait(conf["store_wait_seconds"])
     prefix = conf["key_prefix"]
     for key in store("KEYS", prefix + "*"):
-        VALUES[key[len(prefix):]] = int(store("GET", key))
+        VALUES[key[len(prefix) :]] = int(store("GET", key))
     Input.conf, Input.store = conf, store
     udp = listen(Datagrams, conf["udp_bind"], conf["udp_port"], Input)
     udp.max_packet_size = 65536

@@ -18,12 +18,20 @@ class Trouble(Exception):
 
 def main():
     path = config_path()
-    conf = ini(path, {
-        "server": {"bind": str, "port": int, "password_file": str, "pid_file": str,
-                   "on_stale_pid": ("refuse", "replace")},
-        "storage": {"folder": str, "sync": ("always", "exit")},
-        "limits": {"max_value_bytes": int},
-    })
+    conf = ini(
+        path,
+        {
+            "server": {
+                "bind": str,
+                "port": int,
+                "password_file": str,
+                "pid_file": str,
+                "on_stale_pid": ("refuse", "replace"),
+            },
+            "storage": {"folder": str, "sync": ("always", "exit")},
+            "limits": {"max_value_bytes": int},
+        },
+    )
     Session.conf = conf
     Session.password = secret(conf["password_file"])
     claim(conf["pid_file"], conf["on_stale_pid"])
@@ -166,8 +174,17 @@ def keys(pattern):
 
 OK = object()
 COMMANDS = {
-    "SET": set_, "GET": get, "DEL": delete, "EXISTS": exists, "INCR": incr, "TTL": ttl,
-    "EXPIRE": expire, "RPUSH": rpush, "LPOP": lpop, "LLEN": llen, "KEYS": keys,
+    "SET": set_,
+    "GET": get,
+    "DEL": delete,
+    "EXISTS": exists,
+    "INCR": incr,
+    "TTL": ttl,
+    "EXPIRE": expire,
+    "RPUSH": rpush,
+    "LPOP": lpop,
+    "LLEN": llen,
+    "KEYS": keys,
 }
 
 

@@ -14,8 +14,17 @@ OPERATIONS = {
     "sortlines": lambda text: "\n".join(sorted(text.split("\n"))),
     "squeeze": lambda text: " ".join(text.split()),
 }
-KEYS = {"STORE_HOST", "STORE_PORT", "STORE_PASSWORD_FILE", "STORE_WAIT_SECONDS", "QUEUE",
-        "JOB_PREFIX", "KEEP_SECONDS", "OPERATIONS", "HEARTBEAT_KEY"}
+KEYS = {
+    "STORE_HOST",
+    "STORE_PORT",
+    "STORE_PASSWORD_FILE",
+    "STORE_WAIT_SECONDS",
+    "QUEUE",
+    "JOB_PREFIX",
+    "KEEP_SECONDS",
+    "OPERATIONS",
+    "HEARTBEAT_KEY",
+}
 
 
 def environment(path):

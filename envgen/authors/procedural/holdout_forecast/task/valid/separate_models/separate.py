@@ -46,13 +46,16 @@ def features(record, state):
 
 
 def train_one(records, log):
-    columns = [[r["values"][i] for r in records if r["values"][i] is not None]
-               for i in range(len(SETTINGS["drivers"]))]
+    columns = [
+        [r["values"][i] for r in records if r["values"][i] is not None]
+        for i in range(len(SETTINGS["drivers"]))
+    ]
     state = {
         "slots": sorted({r["slot"] for r in records}),
         "start": min(r["day"] for r in records).toordinal(),
-        "marks": [[float(m) for m in np.linspace(*np.quantile(c, [0.01, 0.99]), 8)]
-                  for c in columns],
+        "marks": [
+            [float(m) for m in np.linspace(*np.quantile(c, [0.01, 0.99]), 8)] for c in columns
+        ],
         "middles": [float(np.mean(c)) for c in columns],
         "log": log,
     }
