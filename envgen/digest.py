@@ -5,13 +5,14 @@ import json
 from typing import Any
 
 ALGORITHM = "sha256"
+_CANONICAL = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+)
 
 
 def canonical(value: Any) -> bytes:
     """The one JSON text of a value: sorted keys, no spaces, UTF-8, NaN refused."""
-    return json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    ).encode()
+    return _CANONICAL.encode(value).encode()
 
 
 def digest_bytes(data: bytes) -> str:

@@ -7,6 +7,7 @@ and graders later run with.
 
 import shlex
 from collections.abc import Iterable
+from functools import lru_cache
 
 from envgen.files import File, FileTree
 from envgen.records import AGENT_UID, HOME, TaskDraft
@@ -16,9 +17,14 @@ OWNER = f"{AGENT_UID}:{AGENT_UID}"
 
 def context(draft: TaskDraft) -> FileTree:
     """The build context: `own0/`, `own1/`, ... for each folder of the agent's, and `root/`."""
+    return _context(draft.environment.files, owned(draft.workdir, draft.outputs))
+
+
+@lru_cache(maxsize=256)  # asked for at every step of a task
+def _context(tree: FileTree, folders: tuple[str, ...]) -> FileTree:
     files: dict[str, File] = {}
-    for path, file in draft.environment.files.items():
-        for number, folder in enumerate(owned(draft.workdir, draft.outputs)):
+    for path, file in tree.items():
+        for number, folder in enumerate(folders):
             if f"/{path}".startswith(f"{folder}/"):
                 files[f"own{number}{('/' + path)[len(folder) :]}"] = file
                 break
@@ -54,9 +60,10 @@ def install_line(packages: tuple[str, ...]) -> str:
     )
 
 
-def owned(workdir: str, outputs: Iterable[str]) -> list[str]:
+def owned(workdir: str, outputs: Iterable[str]) -> tuple[str, ...]:
     """Folders of the agent's, the deepest first, so that each file finds its nearest one."""
-    return sorted({workdir, *outputs}, key=lambda folder: (-folder.count("/"), folder))
+    found = {workdir, *outputs}
+    return tuple(sorted(found, key=lambda folder: (-folder.count("/"), folder)))
 
 
 def _setup(draft: TaskDraft) -> str:

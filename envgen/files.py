@@ -7,10 +7,11 @@ to think about traversal. Trees hold regular files only: no links, no devices.
 import base64
 import hashlib
 import io
+import os
 import tarfile
 import unicodedata
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ def check_path(path: str) -> str:
     return path
 
 
+@lru_cache(maxsize=1 << 14)
 def _path_trouble(path: str) -> str:
     if not path or path.startswith("/"):
         return "it must be relative and not empty"
@@ -90,7 +92,7 @@ class FileTree(Mapping[str, File]):
 
     def __init__(self, files: Mapping[str, File | bytes | str] | None = None) -> None:
         made = {check_path(p): _file(f) for p, f in sorted((files or {}).items())}
-        folders = {p[:i] for p in made for i, c in enumerate(p) if c == "/"}
+        folders = {folder for path in made for folder in _parents(path)}
         if clash := folders & made.keys():
             raise ValueError(f"{min(clash)!r} is a file and a folder at once")
         folded: dict[str, str] = {}
@@ -157,7 +159,8 @@ class FileTree(Mapping[str, File]):
             seen.add(root)
             out.append(_header(root, uid, root_mode, folder=True))
         for path, file in self._files.items():
-            for folder in _parents(path, root):
+            for parent in _parents(path):
+                folder = f"{root}/{parent}" if root else parent
                 if folder not in seen:
                     seen.add(folder)
                     out.append(_header(folder, uid, 0o755, folder=True))
@@ -204,12 +207,13 @@ class FileTree(Mapping[str, File]):
 
     def write(self, folder: Path) -> None:
         """Write into a folder that does not hold these paths yet."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for parent in sorted({f for path in self._files for f in _parents(path)}):
+            (folder / parent).mkdir(exist_ok=True)
         for path, file in self._files.items():
-            target = folder / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with target.open("xb") as stream:
+            with (folder / path).open("xb") as stream:
                 stream.write(file.data)
-            target.chmod(file.mode)
+                os.fchmod(stream.fileno(), file.mode)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -234,12 +238,13 @@ def _file(value: File | bytes | str) -> File:
     return File(value.encode() if isinstance(value, str) else value)
 
 
-def _parents(path: str, root: str) -> list[str]:
-    parts = path.split("/")[:-1]
-    start = [root] if root else []
-    return ["/".join([*start, *parts[: i + 1]]) for i in range(len(parts))]
+@lru_cache(maxsize=1 << 14)
+def _parents(path: str) -> tuple[str, ...]:
+    """The folders above a path, the highest first."""
+    return tuple(path[:i] for i, character in enumerate(path) if character == "/")
 
 
+@lru_cache(maxsize=1 << 13)
 def _header(name: str, uid: int, mode: int, *, size: int = 0, folder: bool = False) -> bytes:
     entry = tarfile.TarInfo(name)
     entry.type = tarfile.DIRTYPE if folder else tarfile.REGTYPE

@@ -6,7 +6,7 @@ thing everywhere.
 
 import json
 import math
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from envgen import dockerfile
@@ -19,6 +19,7 @@ from envgen.records import (
     CheckResult,
     Image,
     ImageRequest,
+    InitialState,
     Job,
     JobResult,
     Key,
@@ -35,6 +36,9 @@ LOGS = "/logs/verifier"
 CANDIDATE_SHARE = 0.6
 """Share of the verifier's time that all candidate runs together may take: a slow answer then costs
 checks, and never the verdict."""
+MEMORY = 256
+"""Trees of tests kept between the jobs of a task; about as many as tasks are in work."""
+_EMPTY = FileTree()
 _RESTORE_AND_TEST = (
     'for d in "$@"; do rm -rf -- "$d"; if [ -d "/.outputs$d" ]; then '
     'mkdir -p -- "$(dirname -- "$d")" && mv -T -- "/.outputs$d" "$d"; fi; done; '
@@ -80,25 +84,40 @@ def verifier_kit() -> FileTree:
     return FileTree({**kit, "test.sh": File(read["test.sh"].data, 0o755)})
 
 
-def task_json(draft: TaskDraft) -> bytes:
-    """What the kit has to know about the task, and no truth."""
-    facts: dict[str, Any] = {
-        "candidate_seconds": draft.limits.verify_seconds * CANDIDATE_SHARE,
-        "workdir": draft.workdir,
-        "outputs": list(draft.outputs),
-        "hide": list(draft.hide),
-        "initial": draft.initial.model_dump(mode="json"),
-    }
-    return (json.dumps(facts, indent=2, sort_keys=True) + "\n").encode()
-
-
 def tests_tree(draft: TaskDraft) -> FileTree:
     """Everything in `/tests` while grading."""
-    return draft.tests.merged(_facts(draft))
+    return _merged(draft.tests, _facts(draft))
 
 
 def _facts(draft: TaskDraft) -> FileTree:
-    return FileTree({**verifier_kit(), "task.json": task_json(draft)})
+    return _kit_with_facts(
+        draft.workdir, draft.outputs, draft.hide, draft.initial, draft.limits.verify_seconds
+    )
+
+
+@lru_cache(maxsize=MEMORY)
+def _kit_with_facts(
+    workdir: str,
+    outputs: tuple[str, ...],
+    hide: tuple[str, ...],
+    initial: InitialState,
+    verify_seconds: int,
+) -> FileTree:
+    """The kit, and what it has to know about the task: no truth."""
+    facts: dict[str, Any] = {
+        "candidate_seconds": verify_seconds * CANDIDATE_SHARE,
+        "workdir": workdir,
+        "outputs": outputs,
+        "hide": hide,
+        "initial": initial.model_dump(mode="json"),
+    }
+    text = json.dumps(facts, indent=2, sort_keys=True) + "\n"
+    return FileTree({**verifier_kit(), "task.json": text})
+
+
+@lru_cache(maxsize=MEMORY)
+def _merged(tests: FileTree, facts: FileTree) -> FileTree:
+    return tests.merged(facts)
 
 
 # -- image -------------------------------------------------------------------------------------
@@ -178,7 +197,7 @@ async def grade(
         cpus=conditions.cpus,
         puts=(
             Put(target="/tests", tree=tests_tree(draft), mode=0o700),
-            Put(target=LOGS, tree=FileTree(), mode=0o700),
+            Put(target=LOGS, tree=_EMPTY, mode=0o700),
         ),
         restore=outputs,
         collect=LOGS,

@@ -14,8 +14,10 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator
+from functools import cache
 
 from envgen import dockerfile
+from envgen.files import File
 from envgen.grade import verifier_kit
 from envgen.ledger import Blobs
 from envgen.records import Image, TaskDraft
@@ -32,7 +34,8 @@ def leaks(draft: TaskDraft, image: Image, blobs: Blobs) -> list[str]:
     hidden = {f"tests/{p}": f for p, f in draft.tests.items()}
     hidden |= {f"solution/{p}": f for p, f in draft.solution.items()}
     whole = {f.sha256: path for path, f in hidden.items() if len(f.data) >= MIN_FILE}
-    lines = _lines(draft, {path: f.data for path, f in hidden.items()})
+    lines = _lines(*(f.data for f in hidden.values()))
+    public = _kit_lines() | _lines(draft.instruction.encode())
     secrets = [form for secret in draft.secrets for form in _forms(secret)]
     found = [
         f"{where} is {whole[sha]}" for where, sha in _hashes(draft, image, blobs) if sha in whole
@@ -40,22 +43,24 @@ def leaks(draft: TaskDraft, image: Image, blobs: Blobs) -> list[str]:
     for where, data in _contents(draft, image, blobs):
         for view in _views(data):
             found += [f"{where} holds a secret" for secret in secrets if secret in view][:1]
-            held = lines.keys() & {line.strip() for line in view.split(b"\n")}
-            found += [f"{where} holds a line of {lines[line]}" for line in sorted(held)][:1]
+            held = {line for line in lines & _lines(view) if len(line) >= MIN_LINE} - public
+            if held:
+                found.append(f"{where} holds a line of {_holder(min(held), hidden)}")
     return found
 
 
-def _lines(draft: TaskDraft, hidden: dict[str, bytes]) -> dict[bytes, str]:
-    """Telling lines of the hidden side, by the file that they are from."""
-    public = draft.instruction.encode().split(b"\n")
-    kit = [line for file in verifier_kit().values() for line in file.data.split(b"\n")]
-    known = {line.strip() for line in (*public, *kit)}
-    return {
-        stripped: path
-        for path, data in hidden.items()
-        for line in data.split(b"\n")
-        if len(stripped := line.strip()) >= MIN_LINE and stripped not in known
-    }
+def _lines(*texts: bytes) -> set[bytes]:
+    return {line for text in texts for line in map(bytes.strip, text.split(b"\n"))}
+
+
+@cache
+def _kit_lines() -> frozenset[bytes]:
+    return frozenset(_lines(*(file.data for file in verifier_kit().values())))
+
+
+def _holder(line: bytes, hidden: dict[str, File]) -> str:
+    """The hidden file that a line is from."""
+    return next(path for path, file in hidden.items() if line in _lines(file.data))
 
 
 def _forms(secret: str) -> Iterator[bytes]:

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from envgen.digest import canonical, digest
+from envgen.digest import digest
 from envgen.errors import HostDiskFull, Misconfigured
 from envgen.records import Key, Record
 
@@ -27,7 +27,7 @@ _TABLES = """
 CREATE TABLE IF NOT EXISTS effects (
   key TEXT PRIMARY KEY, kind TEXT NOT NULL, request TEXT NOT NULL, response TEXT NOT NULL,
   seconds REAL NOT NULL, tokens INTEGER NOT NULL DEFAULT 0, cost REAL NOT NULL DEFAULT 0,
-  made_at TEXT NOT NULL) WITHOUT ROWID;
+  made_at TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS uses (
   task TEXT NOT NULL, step TEXT NOT NULL, key TEXT NOT NULL,
   PRIMARY KEY (task, step, key)) WITHOUT ROWID;
@@ -155,14 +155,13 @@ class Ledger:
     def _put(
         self, key: Key, kind: str, request: Record, text: str, seconds: float, use: Use
     ) -> None:
-        asked = canonical(request.model_dump(mode="json", context={"identity": True})).decode()
         made_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         with _room(self.path), self._db:
             self._db.execute("BEGIN")
             self._db.execute(
                 "INSERT OR REPLACE INTO effects (key, kind, request, response, seconds, made_at) "
                 "VALUES (?, ?, ?, ?, ?, ?)",
-                (key, kind, asked, text, seconds, made_at),
+                (key, kind, request.identity, text, seconds, made_at),
             )
             self._use(use, key)
 
@@ -263,15 +262,18 @@ def _unreadable(path: Path, error: sqlite3.DatabaseError) -> Misconfigured:
 
 def _open(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(path, isolation_level=None, timeout=30)
-    db.execute("PRAGMA journal_mode = WAL")
-    db.execute("PRAGMA synchronous = NORMAL")
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    if version > SCHEMA:
+    try:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        if version > SCHEMA:
+            raise Misconfigured(
+                f"{path} was written by a newer envgen (schema {version}, this one knows "
+                f"{SCHEMA}): upgrade envgen, or use another run"
+            )
+        db.executescript(_TABLES)
+        db.execute(f"PRAGMA user_version = {SCHEMA}")
+    except BaseException:
         db.close()
-        raise Misconfigured(
-            f"{path} was written by a newer envgen (schema {version}, this one knows {SCHEMA}): "
-            "upgrade envgen, or use another run"
-        )
-    db.executescript(_TABLES)
-    db.execute(f"PRAGMA user_version = {SCHEMA}")
+        raise
     return db

@@ -12,6 +12,9 @@ from envgen.pipeline import Stop, bounded, proven
 from envgen.records import BuiltTask, Rejection
 
 
+NEEDED = ["task", "archive", "archive_sha256", "layers", "baseline", "base_content"]
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What a rebuild of one task showed."""
@@ -25,7 +28,7 @@ class Verdict:
 def shard_of(text: str) -> tuple[int, int]:
     """`i/n` with 1 <= i <= n."""
     first, slash, second = text.partition("/")
-    if slash and first.isdigit() and second.isdigit() and 1 <= int(first) <= int(second):
+    if slash and first.isdecimal() and second.isdecimal() and 1 <= int(first) <= int(second):
         return int(first), int(second)
     raise Misconfigured(f"--shard {text!r}: write it as i/n with i from 1 to n, for example 3/24")
 
@@ -33,7 +36,7 @@ def shard_of(text: str) -> tuple[int, int]:
 def rows_of(manifest: Path, shard: tuple[int, int]) -> list[parquet.Row]:
     """The rows of a shard: every n-th one, beginning with the i-th."""
     first, of = shard
-    return [row for n, row in enumerate(parquet.read(manifest)) if n % of == first - 1]
+    return [row for n, row in enumerate(parquet.read(manifest, NEEDED)) if n % of == first - 1]
 
 
 async def rebuild(rows: list[parquet.Row], kit: Kit, stop: Stop) -> AsyncGenerator[Verdict, None]:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from envgen.digest import digest, short
+from envgen.digest import canonical, digest_bytes, short
 from envgen.files import FileTree
 
 Key = str
@@ -26,13 +26,19 @@ class Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=False)
 
     @cached_property
+    def identity(self) -> str:
+        """Canonical JSON of the content; file trees stand in it by their digest."""
+        return canonical(self.model_dump(mode="json", context={"identity": True})).decode()
+
+    @cached_property
     def digest(self) -> str:
-        """Tagged digest of the content; file trees stand in it by their own digest."""
-        return digest(self.model_dump(mode="json", context={"identity": True}))
+        """Tagged digest of the identity."""
+        return digest_bytes(self.identity.encode())
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """A copy with other values, whose digest is its own."""
         copied = super().model_copy(update=update, deep=deep)
+        copied.__dict__.pop("identity", None)
         copied.__dict__.pop("digest", None)
         return copied
 

@@ -42,15 +42,19 @@ def draft_folder(draft: TaskDraft, export: ExportConfig) -> FileTree:
 
 
 def _folder(draft: TaskDraft, export: ExportConfig, receipts: dict[str, Any]) -> FileTree:
-    described = FileTree({"Dockerfile": dockerfile_text(draft)})
     files: dict[str, File] = {
         "task.toml": File(task_toml(draft, export).encode()),
         "instruction.md": File(draft.instruction.encode()),
         "envgen.json": File(_envgen_json(draft, receipts)),
-        **dockerfile.context(draft).merged(described).under("environment"),
-        **tests_tree(draft).under("tests"),
-        **draft.solution.under("solution"),
+        "environment/Dockerfile": File(dockerfile_text(draft).encode()),
     }
+    trees = {
+        "environment": dockerfile.context(draft),
+        "tests": tests_tree(draft),
+        "solution": draft.solution,
+    }
+    for name, tree in trees.items():
+        files |= {f"{name}/{path}": file for path, file in tree.items()}
     if export.network == "compose":
         files["environment/docker-compose.yaml"] = File(_COMPOSE.encode())
     return FileTree(files)
@@ -125,8 +129,9 @@ def draft_of(tree: FileTree) -> TaskDraft:
             **(fields | trees | {"environment": environment}),
             instruction=tree["instruction.md"].data.decode(),
         )
-    except (KeyError, TypeError, ValueError) as error:
-        raise Misconfigured(f"not a task folder of envgen: {error!r}") from None
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise Misconfigured(f"not a task folder of envgen: {reason}") from None
     if draft.digest != stored["digest"]:
         raise Misconfigured(f"the task {draft.slug} was changed since it was proven")
     return draft
@@ -166,8 +171,8 @@ def dataset_toml(slugs: list[str], export: ExportConfig, name: str) -> str:
 
 
 def _envgen_json(draft: TaskDraft, receipts: dict[str, Any]) -> bytes:
-    fields = draft.model_dump(mode="json", exclude={"instruction", *_TREES})
-    del fields["environment"]["files"]
+    beside = dict.fromkeys(("instruction", *_TREES), True)
+    fields = draft.model_dump(mode="json", exclude={**beside, "environment": {"files": True}})
     stored = {"format": FORMAT, "digest": draft.digest, "draft": fields, **receipts}
     return (json.dumps(stored, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
@@ -191,9 +196,15 @@ def _environment(tree: FileTree, fields: dict[str, Any]) -> FileTree:
 
 
 def _unchanged(target: Path, tree: FileTree) -> bool:
-    """Whether the receipts there are these; they name every byte by its digest."""
+    """Whether the receipts there are these (they name every byte), and no file is missing or cut.
+
+    Not all bytes are read: a second run over a large corpus looks at every folder here.
+    """
+    receipts = tree.get("envgen.json", File(b""))
     try:
-        return (target / "envgen.json").read_bytes() == tree["envgen.json"].data
+        return (target / "envgen.json").read_bytes() == receipts.data and all(
+            (target / path).stat().st_size == len(file.data) for path, file in tree.items()
+        )
     except OSError:
         return False
 

@@ -6,7 +6,6 @@ order of work; the one engine-local column is `image_id`.
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from envgen.files import FileTree
 from envgen.records import BuiltTask, Rejection, TaskDraft
 
 SCHEMA = "1"
-GROUP = 500
+GROUP, GROUP_BYTES = 500, 16 << 20
 AXES = (
     "domain",
     "skill_type",
@@ -144,7 +143,7 @@ def read(path: Path, columns: list[str] | None = None) -> Iterator[Row]:
     try:
         file = pq.ParquetFile(path)
     except (OSError, pa.ArrowException) as error:
-        reason = str(error).splitlines()[0]
+        reason = " ".join(str(error).split())[:200]
         raise Misconfigured(f"{path} is not a readable manifest: {reason}") from None
     with file:
         version = (file.schema_arrow.metadata or {}).get(b"envgen.schema_version", b"").decode()
@@ -153,25 +152,41 @@ def read(path: Path, columns: list[str] | None = None) -> Iterator[Row]:
                 f"{path} is not a manifest of this envgen (schema {version or 'none'}, expected "
                 f"{SCHEMA})"
             )
+        if odd := _odd_columns(file.schema_arrow, columns):
+            raise Misconfigured(f"{path} does not hold what is needed (column {odd[0]})")
         try:
             for group in range(file.num_row_groups):
                 yield from file.read_row_group(group, columns=columns).to_pylist()
-        except (OSError, pa.ArrowException) as error:
-            raise Misconfigured(f"{path} is damaged: {str(error).splitlines()[0]}") from None
+        except (OSError, UnicodeDecodeError, pa.ArrowException) as error:
+            reason = " ".join(str(error).split())[:200]
+            raise Misconfigured(f"{path} is damaged: {reason}") from None
+
+
+def _odd_columns(found: Any, columns: list[str] | None) -> list[str]:
+    """Columns that are asked for and not there, or there as another type."""
+    known = {f.name: f.type for schema in (_manifest_schema(), _rejection_schema()) for f in schema}
+    there = {f.name: f.type for f in found}
+    return [name for name in columns or () if there.get(name) != known[name]]
+
+
+def tree_of(row: Row) -> FileTree:
+    """The task's folder in a manifest's row.
+
+    Raises:
+        Misconfigured: the archive is not the one that was proven, or is none.
+    """
+    archive = row["archive"] or b""
+    if digest_bytes(archive) != row["archive_sha256"]:
+        raise Misconfigured(f"task {row['task']}: its archive was changed")
+    try:
+        return FileTree.from_tar(archive)
+    except ValueError as error:
+        raise Misconfigured(f"task {row['task']}: unreadable archive: {error}") from None
 
 
 def draft_of(row: Row) -> TaskDraft:
-    """The draft in a manifest's row.
-
-    Raises:
-        Misconfigured: the archive is not the one that was proven.
-    """
-    if digest_bytes(row["archive"]) != row["archive_sha256"]:
-        raise Misconfigured(f"task {row['task']}: its archive was changed")
-    try:
-        return harbor.draft_of(FileTree.from_tar(row["archive"]))
-    except ValueError as error:
-        raise Misconfigured(f"task {row['task']}: unreadable archive: {error}") from None
+    """The draft in a manifest's row. Misconfigured as in `tree_of`, or when it was changed."""
+    return harbor.draft_of(tree_of(row))
 
 
 def _axes(spec: Any) -> Row:
@@ -184,18 +199,39 @@ def _write(path: Path, rows: Iterable[Row], schema: Any) -> int:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    aside, total, rest = path.with_name(f".{path.name}.part"), 0, iter(rows)
+    aside, total = path.with_name(f".{path.name}.part"), 0
+    small = [name for name in schema.names if name != "archive"]
     try:
         with pq.ParquetWriter(
-            aside, schema, compression="zstd", write_page_index=True, version="2.6"
+            aside,
+            schema,
+            compression="zstd",
+            write_page_index=True,
+            version="2.6",
+            use_dictionary=small,
+            write_statistics=small,
         ) as writer:
-            while group := list(islice(rest, GROUP)):
+            for group in _groups(rows):
                 writer.write_table(pa.Table.from_pylist(group, schema), row_group_size=GROUP)
                 total += len(group)
         aside.replace(path)
     finally:
         aside.unlink(missing_ok=True)
     return total
+
+
+def _groups(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """Row groups: one is held in memory by whoever writes or reads."""
+    group: list[Row] = []
+    size = 0
+    for row in rows:
+        group.append(row)
+        size += len(row.get("archive", b""))
+        if len(group) == GROUP or size > GROUP_BYTES:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
 
 
 def _spec_fields() -> list[Any]:

@@ -5,10 +5,9 @@
 is the double that ships with the package, `conformance.py` is the suite that both must pass.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVar
-
-from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_exponential
 
 from envgen.digest import short
 from envgen.errors import Weather
@@ -18,6 +17,7 @@ from envgen.records import BaseImage, BaseRecipe, Image, ImageRequest, Job, JobR
 T = TypeVar("T")
 
 ATTEMPTS = 5
+"""At something that the weather stopped; half a second between the first two, then doubled."""
 
 
 class Engine(Protocol):
@@ -85,16 +85,14 @@ def tag_of(request_digest: str) -> str:
 
 
 async def _retried(call: Callable[[], Awaitable[T]]) -> T:
-    policy = AsyncRetrying(
-        retry=retry_if_exception(lambda e: isinstance(e, Weather) and e.retryable),
-        stop=stop_after_attempt(ATTEMPTS),
-        wait=wait_exponential(multiplier=0.5, max=8),
-        reraise=True,
-    )
-    async for attempt in policy:
-        with attempt:
+    for attempt in range(1, ATTEMPTS):
+        try:
             return await call()
-    raise AssertionError("tenacity ends with a result or an exception")
+        except Weather as weather:
+            if not weather.retryable:
+                raise
+        await asyncio.sleep(2 ** (attempt - 2))
+    return await call()
 
 
 __all__ = ["Engine", "Recorded", "tag_of"]

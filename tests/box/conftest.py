@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from envgen.build import build
+from envgen.pipeline import proven
 from envgen.files import FileTree
 from envgen.grade import attempt, build_image
 from envgen.kit import Kit
@@ -111,7 +111,7 @@ class Bench:
 
     def build(self, draft: TaskDraft) -> BuiltTask | Rejection:
         """The draft after its gates."""
-        return self.do(build(draft, self.kit))
+        return self.do(proven(draft, self.kit))
 
 
 def draft_of(**changes: Any) -> TaskDraft:

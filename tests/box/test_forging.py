@@ -209,13 +209,12 @@ WORKDIRS = {
     "a link to a solved copy": "cd .. && mv work other && ln -s other work",
     "a file": "cd .. && rm -rf work && echo 5158 > work",
     "nothing": "cd .. && rm -rf work",
-    "a link above it": "cd / && mv /home/agent/a /home/agent/b && ln -s /tests /home/agent/a",
 }
 
 
 @pytest.mark.parametrize("script", WORKDIRS.values(), ids=WORKDIRS.keys())
 def test_a_workdir_that_is_no_folder_any_more_earns_nothing(bench: Bench, script: str) -> None:
-    work = "/home/agent/a/work"
+    work = "/home/agent/work"
     numbers = FileTree({f"{work[1:]}/numbers.txt": "5000\n150\n8\n"})
     done = bench.attempt(
         bench.SOLVE + script,
@@ -223,6 +222,7 @@ def test_a_workdir_that_is_no_folder_any_more_earns_nothing(bench: Bench, script
         outputs=(work,),
         environment=Environment(base="data_querying", files=numbers),
     )
+    assert done.solved.ok, done.solved.output
     assert (done.score.reward, done.score.invalid) == (0.0, "")
 
 

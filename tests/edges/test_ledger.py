@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -255,8 +256,11 @@ def test_pages_written_over_are_named(tmp_path: Path, do: Do, first: int) -> Non
     made.close()
     path = tmp_path / "ledger.sqlite"
     path.write_bytes(path.read_bytes()[:first].ljust(path.stat().st_size, b"\xff"))
-    with pytest.raises(Misconfigured, match="is not a readable ledger"):
-        do(ask(Ledger(tmp_path), Edge()))
+    with (
+        pytest.raises(Misconfigured, match="is not a readable ledger"),
+        closing(Ledger(tmp_path)) as damaged,
+    ):
+        do(ask(damaged, Edge()))
 
 
 def test_blobs_are_kept_once_and_named_by_content(tmp_path: Path) -> None:

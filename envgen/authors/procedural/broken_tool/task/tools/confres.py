@@ -26,9 +26,8 @@ def unquote(text: str) -> str:
 
 
 def value_of(text: str) -> str:
-    text = text.strip()
-    if text.startswith('"'):
-        return unquote(text)
+    if text.strip().startswith('"'):
+        return unquote(text.strip())
     at = text.find(" " + COMMENT)
     if at >= 0:
         text = text[:at]
