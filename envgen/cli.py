@@ -421,8 +421,8 @@ def _with_kit(settings: "RunConfig", folder: Path, work: Any, rebuild: bool = Fa
 def _run(main: Coroutine[Any, Any, T]) -> T:
     try:
         return asyncio.run(main)
-    except asyncio.CancelledError:
-        raise KeyboardInterrupt from None
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        _end("cancelled; the same command continues", 130)
 
 
 def _print_json(value: Any) -> None:
@@ -469,8 +469,6 @@ def main() -> None:
             raise
         place = f" at {error.filename}" if error.filename else ""
         _end(f"cannot write{place}: {os.strerror(error.errno)}; nothing that was done is lost", 3)
-    except KeyboardInterrupt:
-        _end("cancelled; the same command continues", 130)
 
 
 def _end(text: str, code: int) -> NoReturn:

@@ -71,8 +71,8 @@ def _setup(draft: TaskDraft) -> str:
 
     Each set-up command is an argument of its own, so that none can comment out the next.
     """
-    limits = f"ulimit -u 1024 -c 0 -f {draft.limits.disk_mb * 2048}"
+    limits = f"ulimit -u 1024 -c 0 -f {draft.limits.disk_mb * 1024}"  # blocks of 1024 bytes
     script = f'set -eu; {limits}; cd {draft.workdir}; for line in "$@"; do eval "$line"; done'
     environment = f"HOME={HOME} LANG=C.UTF-8 PATH=/usr/local/bin:/usr/bin:/bin"
-    command = ["/bin/sh", "-c", script, "setup", *draft.environment.setup]
+    command = ["/bin/bash", "-c", script, "setup", *draft.environment.setup]
     return f"runuser -u agent -- env -i {environment} {shlex.join(command)}"

@@ -9,11 +9,11 @@ from pathlib import Path
 from envgen import bases
 from envgen.config import RunConfig
 from envgen.digest import digest, short
-from envgen.errors import Misconfigured
+from envgen.errors import Misconfigured, Weather
 from envgen.files import write_whole
 from envgen.ledger import Ledger
 from envgen.records import BaseImage
-from envgen.sandbox import Engine, Recorded
+from envgen.sandbox import Engine, Recorded, retried
 
 
 @dataclass
@@ -37,8 +37,15 @@ class Bases:
         """
         recipe = bases.recipe(base, tuple(sorted(packages)))
         if recipe.digest not in self._asked:
-            self._asked[recipe.digest] = asyncio.create_task(self.engine.base(recipe))
-        image = await asyncio.shield(self._asked[recipe.digest])
+            made = retried(lambda: self.engine.base(recipe))
+            self._asked[recipe.digest] = asyncio.create_task(made)
+        asked = self._asked[recipe.digest]
+        try:
+            image = await asyncio.shield(asked)
+        except Weather:
+            if self._asked.get(recipe.digest) is asked:
+                del self._asked[recipe.digest]  # the next one who asks gets another chance
+            raise
         if self.locks is not None:
             self._hold(image, self.locks)
         return image

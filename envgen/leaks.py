@@ -36,13 +36,16 @@ def leaks(draft: TaskDraft, image: Image, blobs: Blobs) -> list[str]:
     whole = {f.sha256: path for path, f in hidden.items() if len(f.data) >= MIN_FILE}
     lines = _lines(*(f.data for f in hidden.values()))
     public = _kit_lines() | _lines(draft.instruction.encode())
-    secrets = [form for secret in draft.secrets for form in _forms(secret)]
+    plain = [form for secret in draft.secrets for form in _plain(secret.encode())]
+    coded = [form for secret in draft.secrets for form in _coded(secret.encode())]
     found = [
         f"{where} is {whole[sha]}" for where, sha in _hashes(draft, image, blobs) if sha in whole
     ]
     for where, data in _contents(draft, image, blobs):
         for view in _views(data):
-            found += [f"{where} holds a secret" for secret in secrets if secret in view][:1]
+            joined = view.translate(None, b"\r\n")  # encoders break their lines
+            if any(form in view for form in plain) or any(form in joined for form in coded):
+                found.append(f"{where} holds a secret")
             held = {line for line in lines & _lines(view) if len(line) >= MIN_LINE} - public
             if held:
                 found.append(f"{where} holds a line of {_holder(min(held), hidden)}")
@@ -63,13 +66,17 @@ def _holder(line: bytes, hidden: dict[str, File]) -> str:
     return next(path for path, file in hidden.items() if line in _lines(file.data))
 
 
-def _forms(secret: str) -> Iterator[bytes]:
-    """A secret as it is, as hex, reversed, and inside base64 at each of the three offsets."""
-    raw = secret.encode()
-    yield from (raw, raw.hex().encode(), raw[::-1])
+def _plain(secret: bytes) -> Iterator[bytes]:
+    """A secret as it is, and reversed."""
+    yield from (secret, secret[::-1])
+
+
+def _coded(secret: bytes) -> Iterator[bytes]:
+    """A secret as hex, and the characters that it alone decides in base64, at each offset."""
+    yield secret.hex().encode()
     for offset in range(3):
-        encoded = base64.b64encode(b"\0" * offset + raw)
-        yield encoded[4 if offset else 0 :][: (len(raw) - 3) // 3 * 4]
+        encoded = base64.b64encode(b"\0" * offset + secret)
+        yield encoded[4 if offset else 0 : (offset + len(secret)) // 3 * 4]
 
 
 def _hashes(draft: TaskDraft, image: Image, blobs: Blobs) -> Iterator[tuple[str, str]]:
@@ -83,8 +90,8 @@ def _hashes(draft: TaskDraft, image: Image, blobs: Blobs) -> Iterator[tuple[str,
 def _contents(draft: TaskDraft, image: Image, blobs: Blobs) -> Iterator[tuple[str, bytes]]:
     for path, file in dockerfile.context(draft).items():
         yield f"build context {path}", file.data
+    listed = json.loads(blobs.get(image.entries))
     if image.extra:
-        listed = json.loads(blobs.get(image.entries))
         paths = {entry.get("sha256"): entry["path"] for entry in listed}
         with tarfile.open(fileobj=io.BytesIO(blobs.get(image.extra)), mode="r:") as archive:
             for member in archive:
@@ -92,6 +99,8 @@ def _contents(draft: TaskDraft, image: Image, blobs: Blobs) -> Iterator[tuple[st
                 if stream is not None:
                     yield paths[member.name], stream.read()
     yield "the image's configuration", image.config.encode()
+    names = [f"{entry['path']}\n{entry.get('target', '')}" for entry in listed]
+    yield "a name or a link in the image", "\n".join(names).encode(errors="surrogateescape")
 
 
 def _views(data: bytes) -> Iterator[bytes]:

@@ -11,7 +11,6 @@ from envgen.kit import Kit
 from envgen.pipeline import Stop, bounded, proven
 from envgen.records import BuiltTask, Rejection
 
-
 NEEDED = ["task", "archive", "archive_sha256", "layers", "baseline", "base_content"]
 
 

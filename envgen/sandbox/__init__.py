@@ -65,7 +65,7 @@ class Recorded:
     async def image(self, request: ImageRequest, use: Use) -> tuple[Key, Image]:
         """Build, or recall. Raises Fault when the build fails, Weather when the engine does."""
         return await self.ledger.once(
-            "image", request, lambda: _retried(lambda: self.engine.build(request)), use, Image
+            "image", request, lambda: retried(lambda: self.engine.build(request)), use, Image
         )
 
     def forget_image(self, request: ImageRequest) -> None:
@@ -75,7 +75,7 @@ class Recorded:
     async def run(self, job: Job, use: Use) -> tuple[Key, JobResult]:
         """Run, or recall. ImageMissing when the image is gone and something must be run in it."""
         return await self.ledger.once(
-            "job", job, lambda: _retried(lambda: self.engine.run(job)), use, JobResult
+            "job", job, lambda: retried(lambda: self.engine.run(job)), use, JobResult
         )
 
 
@@ -84,7 +84,8 @@ def tag_of(request_digest: str) -> str:
     return f"envgen/task:{short(request_digest, 40)}"
 
 
-async def _retried(call: Callable[[], Awaitable[T]]) -> T:
+async def retried(call: Callable[[], Awaitable[T]]) -> T:
+    """The one retry policy: weather that may pass gets five chances."""
     for attempt in range(1, ATTEMPTS):
         try:
             return await call()
@@ -95,4 +96,4 @@ async def _retried(call: Callable[[], Awaitable[T]]) -> T:
     return await call()
 
 
-__all__ = ["Engine", "Recorded", "tag_of"]
+__all__ = ["Engine", "Recorded", "retried", "tag_of"]

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import requests
+import urllib3
 from docker import DockerClient
 from docker.errors import APIError, ImageNotFound
 
@@ -62,7 +63,11 @@ class Images:
             self._watched_build(request, tag)
         if before is not None and before != self.id_of(tag):
             self.remove(before)
-        return self._described(request, tag)
+        try:
+            return self._described(request, tag)
+        except Fault:
+            self.remove(tag)  # nothing will ask for it again
+            raise
 
     def _docker_build(self, request: ImageRequest, tag: str) -> None:
         dockerfile = f"FROM {request.parent_ref}\n{request.dockerfile}"
@@ -91,7 +96,7 @@ class Images:
                     raise _failure(str(line["error"]), log.text())
                 if time.monotonic() > deadline:
                     raise late
-        except requests.RequestException as error:
+        except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
             if is_timeout(error):
                 raise late from error
             raise
@@ -162,12 +167,14 @@ class Images:
             raise _too_large(request, result["error"])
         entries = [
             {
-                "path": path,
+                "path": _printable(path),
                 **{k: v for k, v in entry.items() if k != "size" or entry["kind"] == "f"},
+                **({"target": _printable(entry["target"])} if "target" in entry else {}),
             }
             for path, entry in sorted(result["entries"].items())
         ]
-        return entries + [{"kind": "gone", "path": p} for p in sorted(result["removed"])], captured
+        gone = [{"kind": "gone", "path": _printable(path)} for path in sorted(result["removed"])]
+        return entries + gone, captured
 
     def _listing(self, ref: str) -> str:
         """Every path of the parent image, with size, time, mode and owner; once per parent."""
@@ -218,6 +225,11 @@ class Images:
         """Remove an image, unless it is gone already or still used by something else."""
         with suppress(APIError):
             self.api.remove_image(name, force=False)
+
+
+def _printable(name: str) -> str:
+    """A name that any encoder takes: bytes that are not UTF-8 become escapes."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _too_large(request: ImageRequest, seen: str) -> Fault:

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 _ALL = "all"
 
@@ -18,14 +19,23 @@ def _folder() -> Path:
     return path
 
 
+def _locked(path: Path) -> TextIO:
+    """The file, made and locked. Another process may take it for a dead one's in between."""
+    while True:
+        lock = path.open("w")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if path.exists():
+            return lock
+        lock.close()
+
+
 class Owner:
     """A name, and the lock that says that the process behind it lives."""
 
     def __init__(self) -> None:
         self.name = f"{socket.gethostname()}.{secrets.token_hex(6)}"
         self._path = _folder() / self.name
-        self._lock = self._path.open("w")
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self._lock = _locked(self._path)
         self._shared = (_folder() / _ALL).open("a")
         fcntl.flock(self._shared, fcntl.LOCK_SH)
 
@@ -38,11 +48,11 @@ class Owner:
         try:
             with path.open() as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                path.unlink(missing_ok=True)  # while we hold it: a new owner then sees it go
         except FileNotFoundError:
             return False
         except BlockingIOError:
             return True
-        path.unlink(missing_ok=True)
         return False
 
     @staticmethod

@@ -26,7 +26,8 @@ SKIP = frozenset(
     b"/" + path
     for path in (
         b"proc", b"sys", b"dev", b"tests", b"logs", b".scan",
-        b"etc/hosts", b"etc/hostname", b"etc/resolv.conf", b".dockerenv", b"run/.containerenv",
+        b"etc/hosts", b"etc/hostname", b"etc/resolv.conf", b"etc/mtab",
+        b".dockerenv", b"run/.containerenv",
     )
 )  # fmt: skip
 # Known contents are hashed too; this many times MAXBYTES is where that ends.

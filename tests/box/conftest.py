@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from envgen.pipeline import proven
 from envgen.files import FileTree
 from envgen.grade import attempt, build_image
 from envgen.kit import Kit
 from envgen.ledger import Use
+from envgen.pipeline import proven
 from envgen.records import (
     HOME,
     BuiltTask,

@@ -33,7 +33,7 @@ def environment(files: dict[str, Any] | None = None, *setup: str) -> Environment
     return Environment(base="data_querying", files=FileTree(NUMBERS | (files or {})), setup=setup)
 
 
-def tests_of(check: str) -> FileTree:
+def graded_by(check: str) -> FileTree:
     return FileTree({"check.py": check, "truth.json": '{"answer": "5158"}'})
 
 
@@ -128,7 +128,7 @@ LINT: dict[str, tuple[str, dict[str, Any]]] = {
     "outputs in outputs": ("lint:outputs", {"outputs": ("/home/agent", "/home/agent/x")}),
     "a workdir of the system": ("lint:outputs", {"workdir": "/usr/lib"}),
     "no check.py": ("lint:tests", {"tests": FileTree({"truth.json": "{}"})}),
-    "a check.py that is no Python": ("lint:tests", {"tests": tests_of("def checks(:")}),
+    "a check.py that is no Python": ("lint:tests", {"tests": graded_by("def checks(:")}),
     "a truth.json that is no JSON": (
         "lint:tests",
         {"tests": FileTree({"check.py": "", "truth.json": "{"})},
@@ -267,7 +267,7 @@ VERDICTS: dict[str, tuple[str, str]] = {
 @pytest.mark.parametrize(("code", "check"), VERDICTS.values(), ids=VERDICTS.keys())
 def test_a_verifier_that_does_not_work_is_refused(bench: Bench, code: str, check: str) -> None:
     limits = Limits(**LIMITS | {"verify_seconds": 4 if "sleep" in check else 60})
-    outcome = rejected(bench, bench.draft(tests=tests_of(HEAD + check), limits=limits))
+    outcome = rejected(bench, bench.draft(tests=graded_by(HEAD + check), limits=limits))
     assert (outcome.step, outcome.code) == (code.partition(":")[0], code)
     assert all(bench.kit.sandbox.ledger.knows(key) for key in outcome.proof)
 
@@ -310,7 +310,7 @@ UNSTABLE = {
 
 @pytest.mark.parametrize("check", UNSTABLE.values(), ids=UNSTABLE.keys())
 def test_a_grade_that_depends_on_circumstances_is_refused(bench: Bench, check: str) -> None:
-    outcome = rejected(bench, bench.draft(tests=tests_of(HEAD + ANSWER + check)))
+    outcome = rejected(bench, bench.draft(tests=graded_by(HEAD + ANSWER + check)))
     assert (outcome.step, outcome.code) == ("determinism", "determinism:differs")
 
 
@@ -335,11 +335,11 @@ LEAKS: dict[str, dict[str, Any]] = {
     },
     "a whole file of the tests": {
         "environment": environment({"srv/app/old.json": '{"answer": "5158"}'}),
-        "tests": tests_of(HEAD + ANSWER),
+        "tests": graded_by(HEAD + ANSWER),
     },
     "a line of the tests": {
         "environment": environment({"home/agent/old.py": f"#\n{ANSWER.strip()}\n"}),
-        "tests": tests_of(HEAD + ANSWER),
+        "tests": graded_by(HEAD + ANSWER),
     },
 }
 
@@ -388,7 +388,7 @@ def test_the_scan_sees_through(found: list[str], name: str) -> None:
     assert any(f"/{name} holds a secret" in line for line in found)
 
 
-PLACES = ("made.txt", "names", "configuration")
+PLACES = ("made.txt", "a name or a link", "configuration")
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -399,8 +399,8 @@ def test_the_scan_looks_at(found: list[str], place: str) -> None:
 def test_the_scan_is_silent_on_what_only_looks_like_a_secret(bench: Bench) -> None:
     files = {
         "home/agent/near.txt": SECRET[:-1].encode(),
-        "home/agent/near.b64": B64(SECRET[:-4].encode()),
+        "home/agent/near.b64": B64(SECRET[:-2].encode()),
         "home/agent/digits.txt": b"\n".join(b"%d" % n for n in range(4000)),
     }
-    draft = bench.draft(secrets=(SECRET, "12345678"), environment=environment(files))
+    draft = bench.draft(secrets=(SECRET, "48151623"), environment=environment(files))
     assert leaks(draft, bench.image(draft), bench.kit.sandbox.blobs) == []

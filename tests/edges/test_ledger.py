@@ -240,7 +240,9 @@ def test_a_ledger_of_a_newer_envgen_is_refused(tmp_path: Path) -> None:
         Ledger(tmp_path)
 
 
-@pytest.mark.parametrize("content", [b"not a database, but long enough to be read" * 9, b"\0" * 999])
+@pytest.mark.parametrize(
+    "content", [b"not a database, but long enough to be read" * 9, b"\0" * 999]
+)
 def test_a_file_that_is_no_ledger_is_named(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "ledger.sqlite").write_bytes(content)
     with pytest.raises(Misconfigured, match=r"ledger.sqlite is not a readable ledger .*move it"):

@@ -65,7 +65,12 @@ def test_weather_that_stays_comes_through_after_the_last_attempt(tmp_path: Path,
 
 @pytest.mark.parametrize(
     "trouble",
-    [HostDiskFull("full"), ImageMissing("gone"), Fault("build:failed", "exit 1"), ValueError("bug")],
+    [
+        HostDiskFull("full"),
+        ImageMissing("gone"),
+        Fault("build:failed", "exit 1"),
+        ValueError("bug"),
+    ],
     ids=lambda trouble: type(trouble).__name__,
 )
 def test_what_trying_again_cannot_mend_is_tried_once(

@@ -95,3 +95,19 @@ def envgen(tmp_path: Path) -> Callable[..., Done]:
         )  # fmt: skip
 
     return run
+
+
+@pytest.fixture(scope="session")
+def engine_passed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], None]:
+    """Notes in a run's folder that the engine passed its self-test, which other tests execute."""
+    from envgen.sandbox.docker import Docker
+
+    engine = Docker(None, Blobs(tmp_path_factory.mktemp("blobs")), 1, "test-pipeline")
+    description = engine.description
+    engine.close()
+
+    def note(folder: Path) -> None:
+        folder.mkdir(parents=True)
+        (folder / "engine.txt").write_text(description)
+
+    return note

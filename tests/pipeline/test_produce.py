@@ -245,7 +245,7 @@ def test_a_bug_ends_its_task_with_a_traceback(
     async def step(spec: TaskSpec, kit: Kit) -> Any:
         raise KeyError("surprise")
 
-    ((spec, outcome),) = do(outcomes(specs[:1], make_kit(), step))
+    ((_, outcome),) = do(outcomes(specs[:1], make_kit(), step))
     assert isinstance(outcome, Unfinished)
     assert (outcome.spec, outcome.bug) == (specs[0], True)
     assert outcome.reason.startswith("Traceback")
@@ -377,7 +377,7 @@ def test_an_error_cancels_the_rest_and_waits_for_them(
             ended.append("cancelled")
         return item
 
-    with pytest.raises(ValueError, match="0|1"):
+    with pytest.raises(ValueError, match=r"0|1"):
         do(gathered(call, range(9), 5, Stop()))
     assert ended == ["cancelled"] * 3
     import gc

@@ -35,7 +35,9 @@ def written(folder: Path) -> dict[str, bytes]:
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and not path.name.startswith("ledger.sqlite") and "blobs" not in path.parts
+        if path.is_file()
+        and not path.name.startswith("ledger.sqlite")
+        and "blobs" not in path.parts
     }
 
 
@@ -231,19 +233,19 @@ def test_names_that_no_run_can_have(tmp_path: Path, name: str) -> None:
 
 
 def test_an_unknown_run_is_named_beside_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(Misconfigured, match="no run 'x' in .*: start one with `envgen run`"):
+    with pytest.raises(Misconfigured, match=r"no run 'x' in .*: start one with `envgen run`"):
         runs.known(tmp_path, "x")
     (tmp_path / "runs" / "demo").mkdir(parents=True)
-    with pytest.raises(Misconfigured, match="no run 'x' in .*: there are demo"):
+    with pytest.raises(Misconfigured, match=r"no run 'x' in .*: there are demo"):
         runs.known(tmp_path, "x")
     assert runs.known(tmp_path, "demo").manifest == tmp_path / "runs/demo/manifest.parquet"
 
 
 def test_a_run_is_held_by_one_at_a_time(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
-    with runs.held(folder), pytest.raises(Misconfigured, match="in use by another process"):
-        with runs.held(folder):
-            pass
+    again = runs.held(folder)
+    with runs.held(folder), pytest.raises(Misconfigured, match="in use by another process"), again:
+        pass
     with runs.held(folder):
         pass
 

@@ -98,14 +98,16 @@ def test_a_set_below_a_value_of_the_file_is_named(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(Misconfigured, match="nowhere.yaml does not exist"):
+    with pytest.raises(Misconfigured, match=r"nowhere.yaml does not exist"):
         load(tmp_path / "nowhere.yaml", [])
-    with pytest.raises(Misconfigured, match="cannot be read: .*directory"):
+    with pytest.raises(Misconfigured, match=r"cannot be read: .*directory"):
         load(tmp_path, [])
 
 
 def test_the_resolved_copy_gives_the_same_configuration(tmp_path: Path) -> None:
-    config = load(None, ["sample.n=5", "author.families=[a]", "engine.url=tcp://é", "gates.repeats=3"])
+    config = load(
+        None, ["sample.n=5", "author.families=[a]", "engine.url=tcp://é", "gates.repeats=3"]
+    )
     save(config, tmp_path / "config.yaml")
     assert load(tmp_path / "config.yaml", []) == config
     assert [path.name for path in tmp_path.iterdir()] == ["config.yaml"]

@@ -16,7 +16,7 @@ GOLDEN = """\
 COPY --chown=1000:1000 own0/ /home/agent/
 COPY root/ /
 RUN runuser -u agent -- env -i HOME=/home/agent LANG=C.UTF-8 PATH=/usr/local/bin:/usr/bin:/bin \
-/bin/sh -c 'set -eu; ulimit -u 1024 -c 0 -f 1048576; cd /home/agent; \
+/bin/bash -c 'set -eu; ulimit -u 1024 -c 0 -f 524288; cd /home/agent; \
 for line in "$@"; do eval "$line"; done' setup 'mkdir -p logs' \
 'echo "it'"'"'s $HOME" > logs/first'
 """
@@ -105,8 +105,8 @@ def test_a_comment_in_one_command_does_not_swallow_the_next(golden: TaskDraft) -
     draft = with_setup(golden, "echo one # first", "echo two &", "wait", "false", "echo never")
     line = dockerfile.task_lines(draft).splitlines()[-1]
     words = shlex.split(line.removeprefix("RUN "))
-    script = words[words.index("/bin/sh") :]
-    script[2] = script[2].replace("ulimit -u 1024 -c 0 -f 1048576; cd /home/agent; ", "")
+    script = words[words.index("/bin/bash") :]
+    script[2] = script[2].replace("ulimit -u 1024 -c 0 -f 524288; cd /home/agent; ", "")
     done = subprocess.run(script, capture_output=True, text=True, check=False)
     assert (done.stdout, done.returncode) == ("one\ntwo\n", 1)
 

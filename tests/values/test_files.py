@@ -221,9 +221,7 @@ REFUSED = {
     "file and folder": [_member("a"), _member("a/b")],
     "long traversal": [_member("x/" * 60 + "../" * 80 + "a")],
     "sparse, a terabyte": [
-        _member(
-            "a", pax_headers={"GNU.sparse.size": str(1 << 40), "GNU.sparse.map": "0,0"}, size=0
-        )
+        _member("a", pax_headers={"GNU.sparse.size": str(1 << 40), "GNU.sparse.map": "0,0"}, size=0)
     ],
 }
 
@@ -231,7 +229,7 @@ REFUSED = {
 @pytest.mark.parametrize("members", REFUSED.values(), ids=REFUSED)
 def test_archives_of_strangers_are_refused(members: list[tarfile.TarInfo]) -> None:
     form = tarfile.PAX_FORMAT if members[0].pax_headers else tarfile.GNU_FORMAT
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"unsafe|not a regular|twice|only in case|at once"):
         FileTree.from_tar(_archive(*members, form=form))
 
 

@@ -1,5 +1,7 @@
 """The first gate: one case per rule, each with the code that it ends in; and what must pass."""
 
+import inspect
+import re
 from typing import Any
 
 import pytest
@@ -137,17 +139,17 @@ CASES: dict[str, tuple[str, str, dict[str, Any], dict[str, Any]]] = {
 }
 
 # Where the grader's own tools and the system's settings are, nothing of a task may stand.
-PLACES = """
+_PLACES = """
 usr/bin/python3 bin/sh sbin/x lib/x usr/lib/python3/sitecustomize.py root/.bashrc tests/x logs/x
 solution/x .outputs/x proc/1/x sys/x dev/x tmp/x run/x boot/x x home/x home/other/x home/agent
 opt srv var/x var/log/x var/spool/x etc/passwd etc/shadow etc/sudoers etc/sudoers.d/x
 etc/ld.so.preload etc/ld.so.conf.d/x etc/profile.d/x etc/bash.bashrc etc/environment etc/pam.d/x
 etc/python3/x etc/cron.d/x etc/apt/x etc/ssl/x etc/security/limits.conf etc/hosts etc/init.d/x
-""".split()
-ALLOWED = """
+"""
+_ALLOWED = """
 home/agent/x home/agent/.bashrc opt/x opt/a/b srv/x data/x var/lib/app/x var/log/app/x
 var/spool/app/x var/www/site/x etc/nginx/nginx.conf etc/myapp/x
-""".split()
+"""
 
 
 def changed(draft: TaskDraft, fields: dict[str, Any], environment: dict[str, Any]) -> TaskDraft:
@@ -170,23 +172,19 @@ def test_each_rule_refuses_with_its_code(golden: TaskDraft, name: str) -> None:
 
 
 def test_every_rule_has_a_case() -> None:
-    import inspect
-    import re
-
-    from envgen import lint as module
-
-    yielded = re.findall(r'yield\s*\(?\s*"(\w+)",', inspect.getsource(module))
+    source = inspect.getsource(inspect.getmodule(lint) or lint)
+    yielded = re.findall(r'yield\s*\(?\s*"(\w+)",', source)
     assert {case[0] for case in CASES.values()} == set(yielded)
 
 
-@pytest.mark.parametrize("path", PLACES)
+@pytest.mark.parametrize("path", _PLACES.split())
 def test_files_may_not_stand_there(golden: TaskDraft, path: str) -> None:
     with pytest.raises(Fault) as caught:
         lint(changed(golden, {}, {"files": FileTree({path: b""})}))
     assert caught.value.code == "lint:path"
 
 
-@pytest.mark.parametrize("path", ALLOWED)
+@pytest.mark.parametrize("path", _ALLOWED.split())
 def test_files_may_stand_there(golden: TaskDraft, path: str) -> None:
     lint(changed(golden, {}, {"files": FileTree({path: b""})}))
 
@@ -194,7 +192,7 @@ def test_files_may_stand_there(golden: TaskDraft, path: str) -> None:
 @pytest.mark.parametrize(
     "fields",
     [
-        {"title": 'quotes " and \' and ]] and \\ and {{ }}'},
+        {"title": "quotes \" and ' and ]] and \\ and {{ }}"},
         {"title": "日本語 é 😀"},
         {"instruction": "tab\there\nand a line"},
         {"workdir": "/srv/app", "outputs": ("/srv/app/out", "/opt/x")},

@@ -1,4 +1,4 @@
-"""Records: frozen, strict, and equal content means equal digest, whatever the process or library."""
+"""Records: frozen, strict; equal content means equal digest, whatever process or library."""
 
 import base64
 import hashlib

@@ -6,15 +6,16 @@ import random
 from collections.abc import Mapping
 from pathlib import Path
 
-from envgen.authors.procedural.binary_twin import codec, devices, probes
-from envgen.authors.procedural.binary_twin.codec import Params
+from envgen.authors.procedural.binary_twin import codec, devices, payloads, probes
+from envgen.authors.procedural.binary_twin.payloads import Params
 from envgen.authors.procedural.family import Composition, Family, Material, Recipe
 from envgen.files import FileTree
 from envgen.records import InitialState, Limits, TaskSpec
 
 MATERIAL = Material(__file__)
 MARKS = {",": "commas", ";": "semicolons", " ": "single spaces"}
-PACKAGED = "from envgen.authors.procedural.binary_twin import codec"
+PACKAGE = "envgen.authors.procedural.binary_twin"
+ORACLE = ("payloads.py", "codec.py", "probes.py")
 
 
 def compose(spec: TaskSpec, rng: random.Random) -> Composition:
@@ -44,8 +45,7 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
         recipes=(_recipe(tool, vendor),),
         tests=FileTree({
             "check.py": MATERIAL.text("check.py"),
-            "codec.py": _own("codec.py"),
-            "probes.py": _own("probes.py").replace(PACKAGED, "import codec"),
+            **{name: _shipped(name) for name in ORACLE},
             "truth.json": json.dumps(truth, indent=1) + "\n",
         }),
         solution=_reference(words),
@@ -64,8 +64,10 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
     )  # fmt: skip
 
 
-def _own(name: str) -> str:
-    return (Path(__file__).parent / name).read_text()
+def _shipped(name: str) -> str:
+    """A module of ours as it stands beside the tests, where there is no package."""
+    text = (Path(__file__).parent / name).read_text()
+    return text.replace(f"from {PACKAGE} import", "import").replace(f"from {PACKAGE}.", "from ")
 
 
 def _samples(params: Params, rng: random.Random) -> dict[str, str]:
@@ -103,7 +105,7 @@ def _vendor(params: Params) -> str:
         p=params,
         sync_bytes=", ".join(map(hex, sync)),
         overhead=codec.overhead(params),
-        payload_bytes=codec.payload_size(params) if params["kind"] == "fields" else 0,
+        payload_bytes=payloads.payload_size(params) if params["kind"] == "fields" else 0,
     )
 
 
@@ -147,7 +149,10 @@ def _other(words: Mapping[str, object], params: Params, vendor: str) -> str:
     """The original in the twin's language: the C source, or the oracle as a program."""
     if str(words["source"]).endswith(".c"):
         return vendor
-    text = _own("codec.py").replace("import re\n", "import re\nimport sys\n", 1)
+    text = _shipped("payloads.py").replace("import re\n", "import re\nimport sys\n", 1)
+    _, closed, rest = _shipped("codec.py").partition(")\n\n\n")
+    assert closed
+    text += f"\n\n{rest}"
     shown = pprint.pformat(params, width=96)
     return f"{text}\n\nPARAMS: Params = {shown}\n{MATERIAL.text('valid_main.py.part')}"
 
@@ -177,7 +182,9 @@ def _wrong(
     archive = []
     for name in ("values", "frames"):
         lines, answers = (samples[f"{name}.{end}"].split("\n")[:-1] for end in ("txt", "answers"))
-        archive += list(zip(lines, answers, strict=True))
+        archive += [
+            [json.dumps(text) for text in pair] for pair in zip(lines, answers, strict=True)
+        ]
     wrapper = "wrong/wrapper/main.py" if ending == "py" else "wrong/wrapper/main.c.j2"
     return {
         "wrapper": _given(words, MATERIAL.render(wrapper, **words), said, stow=True),

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from envgen.authors.procedural.binary_twin.codec import Params, zigzag
+from envgen.authors.procedural.binary_twin.payloads import Params, zigzag
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 
-from envgen.authors.procedural.binary_twin import codec
+from envgen.authors.procedural.binary_twin import codec, payloads
 
 NO_INTEGERS = (
     "", "x", "+1", "1.5", "--2", "-", "1e2", "0x1", "1234567", "1 ", " 1", "\t3", "a", "0000001"
@@ -15,12 +15,12 @@ NO_INTEGERS = (
 HEX = "0123456789abcdef"
 
 
-def readings(params: codec.Params, rng: random.Random) -> str:
+def readings(params: payloads.Params, rng: random.Random) -> str:
     """A line that can be encoded; ends of ranges come more often than chance has them."""
     return str(params["separator"]).join(map(str, values(params, rng)))
 
 
-def values(params: codec.Params, rng: random.Random) -> list[int]:
+def values(params: payloads.Params, rng: random.Random) -> list[int]:
     if params["kind"] == "fields":
         return [some(rng, field["low"], field["high"]) for field in params["fields"]]
     return series(params, rng)
@@ -31,7 +31,7 @@ def some(rng: random.Random, low: int, high: int) -> int:
     return rng.choice((low, high, rng.choice(inner or [low]), *(rng.randint(low, high),) * 5))
 
 
-def series(params: codec.Params, rng: random.Random) -> list[int]:
+def series(params: payloads.Params, rng: random.Random) -> list[int]:
     """Samples with runs, small steps, steps just too large, and jumps."""
     low, high, edge = params["low"], params["high"], params["step_max"]
     count = rng.choice((1, 2, params["most"], *(rng.randint(1, params["most"]),) * 4))
@@ -51,12 +51,12 @@ def series(params: codec.Params, rng: random.Random) -> list[int]:
     return out[:count]
 
 
-def bad_readings(params: codec.Params, rng: random.Random) -> str:
+def bad_readings(params: payloads.Params, rng: random.Random) -> str:
     """A line that cannot be encoded."""
     mark = str(params["separator"])
     items = [str(value) for value in values(params, rng)]
     place = rng.randrange(len(items))
-    low, high = codec.ranges(params, len(items))[place]
+    low, high = payloads.ranges(params, len(items))[place]
     kind = rng.randrange(4)
     if kind == 0:
         items[place] = rng.choice(NO_INTEGERS)
@@ -72,20 +72,20 @@ def bad_readings(params: codec.Params, rng: random.Random) -> str:
     return mark.join(items)
 
 
-def miscounted(params: codec.Params, rng: random.Random, items: list[str]) -> list[str]:
+def miscounted(params: payloads.Params, rng: random.Random, items: list[str]) -> list[str]:
     """Too many values; of records also too few."""
     if params["kind"] == "samples":
         return [*items, *["1"] * int(params["most"])]
     return rng.choice((items[:-1], [*items, "0"], items[:1]))
 
 
-def frame(params: codec.Params, rng: random.Random) -> str:
+def frame(params: payloads.Params, rng: random.Random) -> str:
     """A frame of the encoder's, as the far end might send it: any counter, any case."""
     made: str = codec.encode(params, readings(params, rng), rng.randrange(300))
     return rng.choice((made, made, made.lower(), made.upper()))
 
 
-def bad_frame(params: codec.Params, rng: random.Random) -> str:
+def bad_frame(params: payloads.Params, rng: random.Random) -> str:
     """A frame with damage that the check field shows, or text that is no frame."""
     text = frame(params, rng)
     place = rng.randrange(len(text))
@@ -108,9 +108,9 @@ def bad_frame(params: codec.Params, rng: random.Random) -> str:
     )
 
 
-def odd_frame(params: codec.Params, rng: random.Random) -> str:
+def odd_frame(params: payloads.Params, rng: random.Random) -> str:
     """A sound frame around a payload that the encoder would not make; it may still be valid."""
-    payload = bytearray(codec.payload_of(params, values(params, rng)))
+    payload = bytearray(payloads.payload_of(params, values(params, rng)))
     if params["kind"] == "samples" and rng.random() < 0.7:
         payload = spoken(params, rng)
     for _ in range(rng.randrange(3)):
@@ -120,7 +120,7 @@ def odd_frame(params: codec.Params, rng: random.Random) -> str:
     return codec.wrap(params, bytes(payload[: codec.LONGEST]), rng.randrange(300))
 
 
-def spoken(params: codec.Params, rng: random.Random) -> bytearray:
+def spoken(params: payloads.Params, rng: random.Random) -> bytearray:
     """A payload of tokens drawn one by one: short runs, zero steps, needless escapes."""
     middle = (params["low"] + params["high"]) // 2
     count, out, tokens = 1, bytearray(), rng.randrange(1, 12)
@@ -136,10 +136,10 @@ def spoken(params: codec.Params, rng: random.Random) -> bytearray:
             out.append(params["step_base"] + rng.randrange(2 * params["step_max"] + 1))
         else:
             out.append(params["escape"])
-            out += codec.absolute(params, middle + rng.randint(-9, 9))
+            out += payloads.absolute(params, middle + rng.randint(-9, 9))
     count += rng.choice((0, 0, 0, 0, 1, -1))
     head = bytes([(count - params["count_less"]) % 256])
-    return bytearray(head + codec.absolute(params, middle) + bytes(out))
+    return bytearray(head + payloads.absolute(params, middle) + bytes(out))
 
 
 DRAWS = {
@@ -148,7 +148,7 @@ DRAWS = {
 }
 
 
-def batch(params: codec.Params, rng: random.Random, mode: str, kind: str, lines: int) -> str:
+def batch(params: payloads.Params, rng: random.Random, mode: str, kind: str, lines: int) -> str:
     """Standard input of one run: lines of one kind, in every third run with others between them."""
     others = list(DRAWS[mode].values())
     pure = 1.0 if rng.random() < 0.67 else 0.7

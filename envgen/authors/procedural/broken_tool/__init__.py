@@ -41,6 +41,7 @@ class Case:
     source: str
     tool: Tool
     evidence: Evidence
+    edits: list[tuple[str, str]]
 
     @property
     def broken(self) -> str:
@@ -77,7 +78,9 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
         title=f"Wrong output of {words['tool']}, which {case.kind.about}",
         instruction=MATERIAL.render("instruction.md.j2", **words),
         files=FileTree(files),
-        tests=FileTree({"check.py": MATERIAL.text("check.py"), "truth.json": _truth(case, words)}),
+        tests=FileTree(
+            {"check.py": MATERIAL.text("check.py"), "truth.json": _truth(case, words, good)}
+        ),
         solution=_reference(case, words),
         wrong=_wrong(case, words, repro, seen),
         valid={"other_words": _given(words, _other(case), repro)},
@@ -104,13 +107,14 @@ def _draw(rng: random.Random, language: str, count: int) -> Case:
     for _ in range(TRIES):
         faults = tuple(rng.sample(fitting, count))
         try:
-            night.planted(source, faults, language)
+            edits = night.edits(source, faults, language)
             tool = night.tool_of(python, faults)
             evidence = night.collect(rng, kind, params, tool)
         except (ValueError, night.Unlucky):
             continue
-        _use_whole_lines(evidence, tool)
-        return Case(kind, language, params, faults, python, source, tool, evidence)
+        if not _whole_lines_first(evidence):
+            continue
+        return Case(kind, language, params, faults, python, source, tool, evidence, edits)
     raise ValueError(f"{kind.name}: no faults fit")
 
 
@@ -119,10 +123,14 @@ def _source(kind: Kind, language: str, params: Params) -> str:
     return with_params(text, language, params)
 
 
-def _use_whole_lines(evidence: Evidence, tool: Tool) -> None:
-    """Inputs for log and samples end with a line feed: first those for which that is so already."""
-    for group in (*evidence.faults, evidence.sound):
+def _whole_lines_first(evidence: Evidence) -> bool:
+    """Inputs for log and samples end with one line feed: put such first, if there are enough."""
+    needed = [(group, 1) for group in evidence.faults] + [(evidence.sound, night.SAMPLES)]
+    for group, count in needed:
         group.sort(key=lambda text: not text.endswith("\n") or text.endswith("\n\n"))
+        if any(not text.endswith("\n") or text.endswith("\n\n") for text in group[:count]):
+            return False
+    return True
 
 
 def _words(
@@ -154,16 +162,17 @@ def _limit(case: Case) -> str:
 # -- tests and solutions ----------------------------------------------------------------------
 
 
-def _truth(case: Case, words: Mapping[str, object]) -> str:
+def _truth(case: Case, words: Mapping[str, object], samples: list[str]) -> str:
     """Sources are packed: most of their lines stand in the image as well, rightly."""
     truth = {
         "source": f"{words['tool']}/{words['source']}",
         "repro": f"{words['tool']}/repro.in",
         "repro_lines": words["repro_lines"],
         "oracle": _packed(case.python),
+        "right": _packed(case.source),
         "broken": _packed(case.broken),
         "faults": [group[: night.PER_FAULT] for group in case.evidence.faults],
-        "sound": case.evidence.sound[: night.SOUND],
+        "sound": [*samples, *case.evidence.sound[: night.SOUND]],
     }
     return json.dumps(truth) + "\n"
 
@@ -173,30 +182,16 @@ def _packed(text: str) -> str:
 
 
 def _reference(case: Case, words: Mapping[str, object]) -> FileTree:
-    fixes = {}
-    source = case.broken
-    for number, fault in enumerate(case.faults, start=1):
-        spot = fault.spots[case.language]
-        old, new = _around(source, case.source, spot.bad, spot.good)
-        fixes[f"fix-{number}.json"] = json.dumps({"old": old, "new": new}) + "\n"
-        source = swap(source, old, new)
+    fixes = {
+        f"fix-{number}.json": json.dumps({"old": old, "new": new}) + "\n"
+        for number, (old, new) in enumerate(case.edits, start=1)
+    }
     return FileTree({
         "solve.sh": MATERIAL.render("solve.sh.j2", **words),
         "edit.py": MATERIAL.text("edit.py"),
         "shrink.py": MATERIAL.text("shrink.py"),
         **fixes,
     })  # fmt: skip
-
-
-def _around(broken: str, right: str, bad: str, good: str) -> tuple[str, str]:
-    """A change as texts that stand in the source; where text was taken out, with what is before."""
-    if bad:
-        return bad, good
-    before = right[: right.index(good)]
-    for size in range(1, len(before)):
-        if broken.count(before[-size:]) == 1:
-            return before[-size:], before[-size:] + good
-    raise ValueError("nothing to hold on to")
 
 
 def _other(case: Case) -> str:
@@ -239,7 +234,8 @@ def _wrong(
 def _special_case(case: Case, seen: Mapping[str, str]) -> str:
     """A tool that knows the answers to all inputs that were handed out."""
     if case.language == "c":
-        return MATERIAL.render("wrong/special_case/main.c.j2", seen=list(seen.items()))
+        quoted = [[json.dumps(text) for text in pair] for pair in seen.items()]
+        return MATERIAL.render("wrong/special_case/main.c.j2", seen=quoted)
     old = "    sys.stdout.write(run(sys.stdin.read()))\n"
     new = "    text = sys.stdin.read()\n    sys.stdout.write(KNOWN.get(text) or run(text))\n"
     return swap(case.broken, old, f"    KNOWN = {dict(seen)!r}\n{new}")

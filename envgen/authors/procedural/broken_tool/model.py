@@ -53,7 +53,8 @@ def with_params(source: str, language: str, params: Params) -> str:
         else:
             shown = f'"{value}"' if isinstance(value, str) else str(value)
             pattern, line = rf"^#define {name} .*$", f"#define {name} {shown}"
-        source, count = re.subn(pattern, lambda _, line=line: line, source, flags=re.MULTILINE)
+        plain = line.replace("\\", "\\\\")
+        source, count = re.subn(pattern, plain, source, flags=re.MULTILINE)
         if count != 1:
             raise KeyError(name)
     return source

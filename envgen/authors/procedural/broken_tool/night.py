@@ -8,7 +8,7 @@ from envgen.authors.procedural.broken_tool.model import Fault, Kind, Params, run
 
 Run = Callable[[str], str]
 DRAWS = 700
-PER_FAULT, SOUND, SAMPLES = 8, 8, 3
+PER_FAULT, SOUND, SAMPLES = 10, 9, 3
 
 
 class Unlucky(Exception):
@@ -37,11 +37,37 @@ def planted(source: str, faults: Sequence[Fault], language: str) -> str:
     for fault in faults:
         spot = fault.spots[language]
         source = swap(source, spot.good, spot.bad)
-    for fault in faults:
-        bad = fault.spots[language].bad
-        if bad and source.count(bad) != 1:
-            raise ValueError("faults overlap")
     return source
+
+
+def edits(source: str, faults: Sequence[Fault], language: str) -> list[tuple[str, str]]:
+    """Changes, old text and new, that mend the faults one by one in the order of planting.
+
+    ValueError when that does not lead back to the source: the faults are entangled.
+    """
+    states = [source]
+    for fault in faults:
+        states.append(planted(states[-1], [fault], language))
+    text, out = states[-1], []
+    for fault in faults:
+        spot = fault.spots[language]
+        old, new = _in_context(text, source, spot.bad, spot.good)
+        text = swap(text, old, new)
+        out.append((old, new))
+    if text != source:
+        raise ValueError("faults are entangled")
+    return out
+
+
+def _in_context(text: str, source: str, bad: str, good: str) -> tuple[str, str]:
+    """The change with as much of what stands before it as makes it unique."""
+    if bad and text.count(bad) == 1:
+        return bad, good
+    before = source[: source.index(good)]
+    for size in range(1, len(before)):
+        if text.count(before[-size:] + bad) == 1:
+            return before[-size:] + bad, before[-size:] + good
+    raise ValueError("nothing to hold on to")
 
 
 def tool_of(source: str, faults: Sequence[Fault]) -> Tool:
@@ -53,15 +79,16 @@ def collect(rng: random.Random, kind: Kind, params: Params, tool: Tool) -> Evide
     """Draw inputs until there are enough of each sort."""
     found = Evidence([[] for _ in tool.single])
     shared: list[list[str]] = [[] for _ in tool.single]
-    seen: set[str] = set()
+    outputs: set[str] = set()
     for _ in range(DRAWS):
         text = kind.draw_input(rng, params)
         if rng.random() < 0.25:  # short ones, or some faults would show in all of them
             text = "".join(text.splitlines(keepends=True)[: rng.randint(1, 3)])
-        if text.strip() and text not in seen:
-            seen.add(text)
-            _sort(text, tool, found, shared)
-        if len(found.sound) >= SOUND and min(map(len, found.faults)) >= PER_FAULT:
+        wanted = tool.right(text)
+        if text.strip() and wanted not in outputs:
+            outputs.add(wanted)
+            _sort(text, wanted, tool, found, shared)
+        if len(found.sound) >= SOUND + SAMPLES and min(map(len, found.faults)) >= PER_FAULT:
             break
     for own, other in zip(found.faults, shared, strict=True):
         own += other[: max(0, PER_FAULT - len(own))]
@@ -70,13 +97,14 @@ def collect(rng: random.Random, kind: Kind, params: Params, tool: Tool) -> Evide
     return found
 
 
-def _sort(text: str, tool: Tool, found: Evidence, shared: list[list[str]]) -> None:
-    wanted = tool.right(text)
+def _sort(text: str, wanted: str, tool: Tool, found: Evidence, shared: list[list[str]]) -> None:
+    wrong = tool.broken(text) != wanted
+    if not wrong and len(found.sound) >= SOUND + SAMPLES:
+        return
     shown = [place for place, run in enumerate(tool.single) if run(text) != wanted]
-    if not shown:
-        if tool.broken(text) == wanted:
-            found.sound.append(text)
-    elif tool.broken(text) != wanted:
+    if not wrong and not shown:
+        found.sound.append(text)
+    if wrong:
         where = found.faults if len(shown) == 1 else shared
         for place in shown:
             where[place].append(text)

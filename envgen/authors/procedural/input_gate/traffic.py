@@ -135,7 +135,7 @@ class Review:
 
 
 def draw_review(rng: random.Random, source: Source, each: int) -> Review:
-    """Lines `id TAB old verdict TAB label TAB record`, with remarks and unreviewed lines between."""
+    """Lines `id TAB old verdict TAB label TAB record`; some are remarks or not reviewed."""
     old = re.compile("|".join(rng.sample(OLD_PATTERNS, 7)))
     records = [
         (rule, draw_record(rng, source, rule, BAD))

@@ -48,6 +48,7 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
         tests=FileTree(
             {
                 "check.py": MATERIAL.text("check.py"),
+                "talk.py": MATERIAL.text("talk.py"),
                 f"checks_{stack.kind}.py": MATERIAL.text(f"checks_{stack.kind}.py"),
                 "truth.json": json.dumps(_truth(stack, words, faults, rng), indent=1),
             }
@@ -65,7 +66,7 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
             absent=(f"{HOME}/healthd.py", f"{HOME}/stackcheck"),
             tools=("python3", "curl", "nc", "ss"),
         ),
-        limits=Limits(agent_seconds=900),
+        limits=Limits(agent_seconds=900, verify_seconds=240),
     )
 
 

@@ -24,7 +24,7 @@ class Document:
         return body + "".join(line + "\n" for line in self.damage)
 
     def words(self) -> list[str]:
-        """KEY=VALUE words for an editing command; a key of an ini file has its section before it."""
+        """KEY=VALUE words for an editing command; an ini key has its section before it."""
         if self.kind == "ini":
             return [
                 f"{section}.{key}={value}"

@@ -57,7 +57,7 @@ def hand_over(stack: Stack, count: int, rng: random.Random) -> tuple[Handover, t
 
 
 def _take_away_new(found: Handover) -> None:
-    """The new host, the health page and the new box, scheme, operation or alarm are not there yet."""
+    """What is new in the right state is not there yet."""
     gate, facts = found.documents["gate.conf"], found.stack.facts
     gate.data = [line for line in gate.data if facts["host2"] not in line and "health" not in line]
     kind, documents = found.stack.kind, found.documents

@@ -1,5 +1,6 @@
 """Derived quantities: computed from the samples, and kept only where they are well determined."""
 
+import itertools
 import math
 import random
 from dataclasses import dataclass
@@ -43,7 +44,8 @@ def measure(kind: str, times: Samples, values: Samples, level: float | None) -> 
 
 def crossings(times: Samples, values: Samples, level: float) -> tuple[Samples, Samples]:
     """Times of upward and of downward crossings, linear between samples."""
-    ups, downs = [], []
+    ups: Samples = []
+    downs: Samples = []
     for i in range(len(values) - 1):
         one, two = values[i], values[i + 1]
         if (one < level) != (two < level):
@@ -57,7 +59,7 @@ def _time_above(times: Samples, values: Samples, level: float) -> float:
     edges = [times[0], *sorted(ups + downs), times[-1]]
     above = values[0] >= level
     total = 0.0
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in itertools.pairwise(edges):
         total += (end - start) if above else 0.0
         above = not above
     return total

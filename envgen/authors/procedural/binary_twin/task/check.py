@@ -17,8 +17,8 @@ import probes  # type: ignore[import-not-found]
 from verifiers import Check, Outcome, Task, fuzz_equivalence
 
 SOURCE_LIMIT = 32768
-BATCHES = 12
-LINES = 9
+BATCHES = 8
+LINES = 10
 LONG_RUN = 420
 
 
@@ -26,12 +26,12 @@ def checks(task: Task) -> Iterable[Check]:
     source = task.read(task.truth["source"], limit=SOURCE_LIMIT)
     why = "" if source else task.why(task.truth["source"]) or "empty"
     yield Check("the source is there, within its limit", float(bool(source)), why, must=True)
-    with closed(task):
-        argv = start_of(task, source) if source else None
-        if source:
+    if source:
+        with closed(task):
+            argv = start_of(task, source)
             yield Check("it can be started", float(argv is not None), must=True)
-        if argv:
-            yield from behaviour(task, argv)
+            if argv:
+                yield from behaviour(task, argv)
     yield findings(task)
 
 

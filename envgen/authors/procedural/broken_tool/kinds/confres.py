@@ -44,7 +44,8 @@ def _value(rng: random.Random, keys: list[str], comment: str) -> str:
     known, other = rng.choice(keys), rng.choice(KEYS)
     plain = rng.choice((
         one, f"{one}/{two}", f"${{{known}}}", f"${{{known}}}/{one}", f"${{{known}}}-${{{known}}}",
-        f"${{{other}|{two}}}", f"${{{known}}}{one}${{{other}|}}", f"cost $$5 {one}", f"$${{{known}}}",
+        f"${{{other}|{two}}}", f"${{{known}}}{one}${{{other}|}}", f"cost $$5 {one}",
+        f"$${{{known}}}",
         f"{one}{comment}{two}", f"{one} $", f"${{{other}",
     ))  # fmt: skip
     if rng.random() < 0.35:
@@ -79,7 +80,8 @@ KIND = Kind(
                            "        self.seen = getattr(self, 'seen', {})\n"
                            "        if path and key in self.seen.setdefault(path[0], set()):\n"
                            '            raise Trouble("cycle")\n'
-                           "        self.seen.setdefault(path[0] if path else key, set()).add(key)\n"
+                           "        first = path[0] if path else key\n"
+                           "        self.seen.setdefault(first, set()).add(key)\n"
                            "        return self.expand(self.raw[key], (*path, key))",
                            "        return self.expand(self.raw[key], path + (key,))"),
         }),

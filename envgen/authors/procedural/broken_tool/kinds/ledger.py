@@ -87,7 +87,8 @@ KIND = Kind(
                       "(size * per_mille + 500) / 1000"),
         }),
         Fault("turnover", "What an account moved on a day holds earlier days as well.", {
-            "python": Spot("        self.turnover = {}\n        return out\n", "        return out\n",
+            "python": Spot("        self.turnover = {}\n        return out\n",
+                           "        return out\n",
                            "        self.turnover.clear()\n        return out\n"),
             "c": Spot("        accounts[i].turnover = 0;\n", "",
                       "        accounts[i].turnover -= accounts[i].turnover;\n"),
@@ -96,7 +97,7 @@ KIND = Kind(
             "python": Spot("- value < -LIMIT:", "- value <= -LIMIT:", "+ LIMIT < value:"),
             "c": Spot("- value < -LIMIT)", "- value <= -LIMIT)", "+ LIMIT < value)"),
         }),
-        Fault("signed_turnover", "An account that paid out and took in the same has moved nothing.", {
+        Fault("signed_turnover", "An account that paid out what it took in has moved nothing.", {
             "python": Spot("self.turnover.get(account, 0) + abs(value)",
                            "self.turnover.get(account, 0) + value",
                            "self.turnover.get(account, 0) + max(value, -value)"),

@@ -66,7 +66,8 @@ KIND = Kind(
                 "self.level += min(BURST * 1000 - self.level, (now - self.last) * RATE)",
             ),
             "c": Spot(
-                "    if (client->level > BURST * 1000LL)\n        client->level = BURST * 1000LL;\n",
+                "    if (client->level > BURST * 1000LL)\n"
+                "        client->level = BURST * 1000LL;\n",
                 "",
                 "    client->level = client->level < BURST * 1000LL ? client->level"
                 " : BURST * 1000LL;\n",
@@ -80,7 +81,8 @@ KIND = Kind(
         Fault("starts_empty", "A client's very first requests are turned down.", {
             "python": Spot("self.level = BURST * 1000\n", "self.level = 0\n",
                            "self.level = 1000 * BURST\n"),
-            "c": Spot("client->level = BURST * 1000LL;\n    client->last = now;\n    return client;",
+            "c": Spot("client->level = BURST * 1000LL;\n    client->last = now;\n"
+                      "    return client;",
                       "client->level = 0;\n    client->last = now;\n    return client;",
                       "client->level = 1000LL * BURST;\n    client->last = now;\n"
                       "    return client;"),

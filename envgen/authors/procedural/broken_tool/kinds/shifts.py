@@ -25,7 +25,8 @@ def draw_input(rng: random.Random, params: Params) -> str:
     """Bookings that touch, hold one another or end at midnight, and questions about them."""
     gap, shortest = int(str(params["GAP"])), int(str(params["SHORTEST"]))
     places = rng.sample(PLACES, rng.randint(1, 2))
-    edges, out, used = [480, 1440], [], []
+    edges, out = [480, 1440], []
+    used: list[str] = []
     for _ in range(rng.randint(5, 14)):
         place, kind = rng.choice(places), rng.randrange(10)
         if kind < 5 or not used:
@@ -106,7 +107,7 @@ KIND = Kind(
             "c": Spot(" || b->end <= begin || b->start >= end)", " || b->start >= end)",
                       " || !(b->end > begin && b->start < end))"),
         }),
-        Fault("order", "A clash names another booking than the one that the notes promise.", {
+        Fault("order", "Bookings come in the wrong order, and clashes name the wrong one.", {
             "python": Spot("        bookings.sort(key=lambda booking: booking.start)\n", "",
                            "        bookings.sort(key=lambda one: (one.start, one.end))\n"),
             "c": Spot("while (at > 0 && bookings[at - 1].start > start) {",

@@ -31,12 +31,12 @@ def draw_input(rng: random.Random, params: Params) -> str:
         jump = rng.randrange(8)
         if jump == 0:
             time += window * rng.randint(1, 3)
-        elif jump in (1, 2):
+        elif jump == 1 and rng.random() < 0.4:
             old = time
             time += window + late - time % window + rng.choice((-1, 0, 0, 0))
             out.append(f"{time} INFO {rng.choice(sources)} {rng.randrange(99)}")
             out.append(f"{old} {level} {rng.choice(sources)} {millis}")
-        elif jump == 3:
+        elif jump == 2:
             time = max(0, time - rng.choice((window, window + late, late, 1)))
         else:
             time += rng.randrange(1, max(2, window // 4))
@@ -60,7 +60,7 @@ KIND = Kind(
                 "if start + WINDOW + LATENESS < self.watermark:",
                 "if self.watermark - start >= WINDOW + LATENESS:",
             )}),
-        Fault("percentile", "Percentiles of small groups are lower than what we work out by hand.", {
+        Fault("percentile", "Percentiles of small groups are lower than by hand.", {
             "python": Spot(
                 "rank = (PERCENTILE * len(ordered) + 99) // 100",
                 "rank = max(1, PERCENTILE * len(ordered) // 100)",
@@ -96,12 +96,13 @@ KIND = Kind(
                 'if not (time.isdigit() and millis.lstrip("-").isdigit()):',
                 "if not (time + millis).isdigit():",
             )}),
-        Fault("shared_cells", "Figures of one source turn up in windows where it was silent or grow "
+        Fault("shared_cells", "A source has figures in windows where it was silent, or they grow "
               "from window to window.", {
             "python": Spot(
                 "cells.setdefault(source, Cell()).add(level, millis)",
                 "known = [w[source] for w in self.windows.values() if source in w]\n"
-                "        cells.setdefault(source, known[0] if known else Cell()).add(level, millis)",
+                "        cell = known[0] if known else Cell()\n"
+                "        cells.setdefault(source, cell).add(level, millis)",
                 "if source not in cells:\n            cells[source] = Cell()\n"
                 "        cells[source].add(level, millis)",
             )}),

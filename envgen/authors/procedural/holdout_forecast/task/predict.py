@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Ridge regression on engineered features, on the scale that a split in time prefers.
 
 `predict.py fit` trains and writes model.json, cleaning.json and validation.json; without an
@@ -139,7 +140,7 @@ def main():
         model = Model(json.loads((HERE / "model.json").read_text()))
         records = read(sys.stdin)
         sys.stdout.write(f"row_id,{SETTINGS['target']}\n")
-        for record, value in zip(records, model.predict(records)):
+        for record, value in zip(records, model.predict(records), strict=True):
             sys.stdout.write(f"{record['id']},{value:.4f}\n")
         return
     kept, counts = training()

@@ -3,13 +3,15 @@
 import hashlib
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Dict, Optional
 
-from verifiers import Check, Task
-from verifiers.multi_protocol import HttpReply, RespReply, http, redis_pipeline
+from talk import heard, http, patience, redis, redis_pipeline  # type: ignore[import-not-found]
 
-EXPECTED = {
+from verifiers import Check, Task
+from verifiers.multi_protocol import HttpReply, RespReply
+
+EXPECTED: Dict[str, Callable[[str], str]] = {
     "upper": str.upper,
     "reverse": lambda text: text[::-1],
     "sha256": lambda text: hashlib.sha256(text.encode()).hexdigest(),
@@ -91,8 +93,8 @@ class Kind:
         return number if isinstance(number, str) and number.isalnum() else ""
 
     def _result(self, number: str) -> Optional[str]:
-        """The result, for which we wait 3 seconds."""
-        end = time.monotonic() + (3 if number else 0)
+        """The result, for which we wait a while."""
+        end = time.monotonic() + (patience() if number else 0)
         while time.monotonic() < end:
             reply = http("GET", self.facts["gate"], f"/jobs/{number}", host=self.facts["host"])
             page = reply.json() if reply is not None else None
@@ -101,14 +103,18 @@ class Kind:
             if page.get("state") == "done":
                 return str(page.get("result"))
             time.sleep(0.05)
+        heard(None)
         return None
 
     def _post(self, path: str, value: Any, new_host: bool = False) -> Optional[HttpReply]:
         host = self.facts["host"]
         if new_host:
             host, path = self.facts["host2"], self.facts["prefix2"] + path
-        return http("POST", self.facts["gate"], path, body=json.dumps(value).encode(), host=host)
+        reply: Optional[HttpReply] = http(
+            "POST", self.facts["gate"], path, body=json.dumps(value).encode(), host=host
+        )
+        return reply
 
     def _redis(self, *words: str) -> Optional[RespReply]:
-        replies = redis_pipeline(self.facts["store"], [["AUTH", self.password], words])
-        return replies[1] if replies else None
+        reply: Optional[RespReply] = redis(self.facts["store"], self.password, *words)
+        return reply

@@ -1,12 +1,13 @@
 """Checks of the link shortener: HTTP through the gate, RESP at the store."""
 
+import json
 from collections.abc import Iterator
 from typing import Any, Optional
 
-from verifiers import Check, Task
-from verifiers.multi_protocol import HttpReply, RespReply, http, redis_pipeline
+from talk import http, redis, redis_pipeline  # type: ignore[import-not-found]
 
-import json
+from verifiers import Check, Task
+from verifiers.multi_protocol import HttpReply, RespReply
 
 
 class Kind:
@@ -100,18 +101,22 @@ class Kind:
         host, path = self.facts["host"], "/links"
         if new_host:
             host, path = self.facts["host2"], self.facts["prefix2"] + path
-        return http("POST", self.facts["gate"], path, body=json.dumps(value).encode(), host=host)
+        reply: Optional[HttpReply] = http(
+            "POST", self.facts["gate"], path, body=json.dumps(value).encode(), host=host
+        )
+        return reply
 
     def _status(self, value: Any) -> int:
         reply = self._post(value)
         return reply.status if reply else 0
 
     def _get(self, path: str) -> Optional[HttpReply]:
-        return http("GET", self.facts["gate"], path, host=self.facts["host"])
+        reply: Optional[HttpReply] = http("GET", self.facts["gate"], path, host=self.facts["host"])
+        return reply
 
     def _redis(self, *words: str) -> Optional[RespReply]:
-        replies = redis_pipeline(self.facts["store"], [["AUTH", self.password], words])
-        return replies[1] if replies else None
+        reply: Optional[RespReply] = redis(self.facts["store"], self.password, *words)
+        return reply
 
 
 def _leads(reply: Optional[HttpReply], url: str) -> bool:

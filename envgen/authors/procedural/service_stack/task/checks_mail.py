@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 from typing import Any, Dict, List, Optional
 
+from talk import dns, http, smtp  # type: ignore[import-not-found]
+
 from verifiers import Check, Task
-from verifiers.multi_protocol import HttpReply, dns, http, smtp
+from verifiers.multi_protocol import HttpReply
 
 
 class Kind:
@@ -153,10 +155,11 @@ class Kind:
         host, start = self.facts["host"], ""
         if new_host:
             host, start = self.facts["host2"], self.facts["prefix2"]
-        return http(
+        reply: Optional[HttpReply] = http(
             "GET",
             self.facts["gate"],
             f"{start}/boxes/{path}",
             {"Authorization": f"Bearer {token}"},
             host=host,
         )
+        return reply

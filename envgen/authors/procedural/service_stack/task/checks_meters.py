@@ -4,8 +4,10 @@ import time
 from collections.abc import Iterator
 from typing import Any, Dict, Optional
 
+from talk import heard, http, patience, redis, redis_pipeline, tcp  # type: ignore[import-not-found]
+
 from verifiers import Check, Task
-from verifiers.multi_protocol import RespReply, http, redis_pipeline, tcp, udp
+from verifiers.multi_protocol import RespReply, udp
 
 
 class Kind:
@@ -102,17 +104,19 @@ class Kind:
         udp(self.facts["udp"], text.encode(), timeout=0.02, tries=1)
 
     def _line(self, name: str) -> Optional[bytes]:
-        return tcp(self.facts["query"], f"GET {name}\n".encode(), b"\n")
+        line: Optional[bytes] = tcp(self.facts["query"], f"GET {name}\n".encode(), b"\n")
+        return line
 
     def _query(self, name: str, value: int) -> bool:
-        """Datagrams take their time: wait up to a second for the value."""
+        """Datagrams take their time: wait a while for the value."""
         wanted = f"{name} {value}\n".encode()
-        end = time.monotonic() + 1
+        end = time.monotonic() + min(patience(), 3)
         while time.monotonic() < end:
             line = self._line(name)
             if line is None or line == wanted:
                 return line is not None
             time.sleep(0.03)
+        heard(None)
         return False
 
     def _get(self, path: str, new_host: bool = False) -> Any:
@@ -123,5 +127,5 @@ class Kind:
         return reply.json() if reply is not None and reply.status == 200 else None
 
     def _redis(self, *words: str) -> Optional[RespReply]:
-        replies = redis_pipeline(self.facts["store"], [["AUTH", self.password], words])
-        return replies[1] if replies else None
+        reply: Optional[RespReply] = redis(self.facts["store"], self.password, *words)
+        return reply

@@ -1,4 +1,5 @@
-"""edit.py FILE KEY=VALUE...: sets exactly these keys in an INI (SECTION.KEY), JSON or KEY=VALUE file."""
+# mypy: ignore-errors
+"""edit.py FILE KEY=VALUE...: sets exactly these keys in an INI (SECTION.KEY), JSON or env file."""
 
 import configparser
 import json

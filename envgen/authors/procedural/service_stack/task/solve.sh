@@ -8,9 +8,6 @@ tail -n 20 log/*.log
 {% for path in found.documents %}
 cat {{ path }} || ls -l {{ path }}
 {% endfor %}
-{% for s in services %}
-grep -n '"[a-z_]*": ' {{ vendor }}/{{ s.name }}.py | sed -n 1,20p
-{% endfor %}
 # Every setting as the list asks; the tool drops keys that the manual does not know.
 {% for path, document in documents.items() %}
 {% if path == "store.secret" %}
@@ -36,12 +33,11 @@ chmod 755 stackcheck
 {% endif %}
 rm -rf log run var
 # Try it: cold, then again after a hard stop.
-setsid ./start.sh &
-sleep 1.5
+setsid ./start.sh > /dev/null 2>&1 < /dev/null &
+curl -sS --retry 20 --retry-all-errors --retry-delay 1 -m 4 http://127.0.0.1:{{ f.gate }}/healthz
 {% if two_languages %}
 ./stackcheck
 {% endif %}
-curl -sS -m 4 http://127.0.0.1:{{ f.gate }}/healthz
 ss -lntu
 curl -sS -m 4 -o /dev/null -w '%{http_code}\n' -H 'Host: {{ f.host }}' http://127.0.0.1:{{ f.gate }}/ping
 curl -sS -m 4 -o /dev/null -w '%{http_code}\n' -H 'Host: {{ f.host2 }}' http://127.0.0.1:{{ f.gate }}{{ f.prefix2 }}/ping

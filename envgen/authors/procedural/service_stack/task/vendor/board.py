@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Shows the meters and their alarms over HTTP; see README.md."""
 
 import socket

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Reads delivered mail over HTTP; see README.md."""
 
 import pathlib

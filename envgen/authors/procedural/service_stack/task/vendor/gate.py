@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Reverse proxy: routes by host and path to the services behind it; see README.md."""
 
 import http.client

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Takes text jobs over HTTP and queues them in the store; see README.md."""
 
 import json

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Short links over HTTP, kept in the store; see README.md."""
 
 import secrets

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Receives mail over SMTP for the domains that name this host as their exchanger; see README.md."""
 
 import socket

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Counts and gauges: written by UDP, read by a line protocol over TCP; see README.md."""
 
 import socketserver

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Key-value store that speaks the Redis protocol; see README.md."""
 
 import json

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Works on the queued jobs; see README.md."""
 
 import hashlib

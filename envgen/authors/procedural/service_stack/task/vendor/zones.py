@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Authoritative name server over UDP; see README.md."""
 
 import ipaddress

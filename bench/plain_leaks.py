@@ -1,0 +1,46 @@
+"""The loop's leak scan: plain_leaks.py IMAGE.tar TASK_FOLDER BASE_LAYERS; exit 1 on a find."""
+
+import hashlib
+import json
+import sys
+import tarfile
+from pathlib import Path
+
+MIN_LINE, MIN_FILE = 32, 16
+
+
+def lines(data: bytes) -> set[bytes]:
+    return {line for line in map(bytes.strip, data.split(b"\n")) if len(line) >= MIN_LINE}
+
+
+def main(image: str, folder: Path, base: int) -> int:
+    kit = {*(folder / "tests/verifiers").rglob("*"), folder / "tests/test.sh"}
+    kit.add(folder / "tests/task.json")
+    public = lines((folder / "instruction.md").read_bytes())
+    hidden, whole = set[bytes](), set[str]()
+    for path in (*folder.glob("tests/**/*"), *folder.glob("solution/**/*")):
+        if path.is_file():
+            data = path.read_bytes()
+            if path in kit:
+                public |= lines(data)
+            else:
+                hidden |= lines(data)
+                if len(data) >= MIN_FILE:
+                    whole.add(hashlib.sha256(data).hexdigest())
+    hidden -= public
+    found = 0
+    with tarfile.open(image) as saved:
+        listed = saved.extractfile("manifest.json")
+        assert listed is not None
+        for name in json.load(listed)[0]["Layers"][base:]:
+            with tarfile.open(fileobj=saved.extractfile(name)) as layer:
+                for member in layer:
+                    stream = layer.extractfile(member) if member.isreg() else None
+                    data = stream.read() if stream else b""
+                    found += hashlib.sha256(data).hexdigest() in whole
+                    found += bool(hidden & lines(data))
+    return int(found > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])))

@@ -1,0 +1,164 @@
+"""The pure part of the procedural families: many different tasks, the same ones every time."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from envgen import axes
+from envgen.authors.procedural import chosen, composition, names, rng_of
+from envgen.authors.procedural.family import Composition
+from envgen.digest import digest
+from envgen.lint import lint
+from envgen.records import Environment, TaskDraft, TaskSpec
+
+N = 200
+SEED = 7
+SECONDS_EACH = 0.05
+CATALOGUE = axes.load()
+
+
+@cache
+def specs(name: str, n: int = N) -> tuple[TaskSpec, ...]:
+    support = [chosen((name,))[0].realises]
+    return tuple(axes.spec_of(row) for row in axes.sample(CATALOGUE, SEED, n, support=support))
+
+
+@cache
+def made(name: str) -> tuple[list[Composition], float]:
+    """The compositions of a family's specs, and seconds of CPU for each, on average."""
+    family = chosen((name,))[0]
+    found = specs(name)
+    composition(found[0], family)  # what is read and parsed once is not counted
+    started = time.process_time()
+    all_of_them = [composition(spec, family) for spec in found]
+    return all_of_them, (time.process_time() - started) / len(found)
+
+
+def environment(one: Composition) -> str:
+    """Digest of all that the environment is made of, recipes included."""
+    recipes = [[r.base, r.files.digest, r.command, r.target, dict(r.modes)] for r in one.recipes]
+    return digest([one.base, one.files.digest, list(one.setup), recipes])
+
+
+def whole(one: Composition) -> str:
+    trees = [one.tests, one.solution, *one.wrong.values(), *one.valid.values()]
+    return digest([one.title, one.instruction, environment(one), [t.digest for t in trees]])
+
+
+def test_there_are_families_for_every_domain() -> None:
+    assert len(names()) >= 9
+    realised = {domain for name in names() for domain in chosen((name,))[0].realises["domain"]}
+    assert realised == set(CATALOGUE.names("domain"))
+
+
+@pytest.mark.parametrize("name", names())
+def test_specs_of_a_family_give_different_tasks(name: str) -> None:
+    compositions, _ = made(name)
+    assert len({one.instruction for one in compositions}) == N
+    assert len({environment(one) for one in compositions}) == N
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_family_composes_fast(name: str) -> None:
+    assert made(name)[1] < SECONDS_EACH
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_family_brings_wrong_and_valid_solutions(name: str) -> None:
+    for one in made(name)[0]:
+        assert len(one.wrong) >= 3
+        assert len(one.valid) >= 1
+        trees = [one.solution, *one.wrong.values(), *one.valid.values()]
+        assert all("solve.sh" in tree for tree in trees)
+        assert len({tree.digest for tree in trees}) == len(trees)
+
+
+@pytest.mark.parametrize("name", names())
+def test_drafts_of_a_family_are_well_formed(name: str) -> None:
+    for spec, one in zip(specs(name), made(name)[0], strict=True):
+        lint(
+            TaskDraft(
+                spec=spec,
+                author=f"procedural/{name}",
+                title=one.title,
+                instruction=one.instruction,
+                environment=Environment(base=one.base, files=one.files, setup=one.setup),
+                initial=one.initial,
+                tests=one.tests,
+                solution=one.solution,
+                workdir=one.workdir,
+                outputs=one.outputs,
+                hide=one.hide,
+                secrets=one.secrets,
+                limits=one.limits,
+            )
+        )
+
+
+@pytest.mark.parametrize("name", names())
+def test_nothing_hidden_stands_in_instruction_or_environment(name: str) -> None:
+    for one in made(name)[0][:50]:
+        hidden = {f.sha256 for f in (*one.tests.values(), *one.solution.values()) if f.data}
+        assert hidden.isdisjoint(file.sha256 for file in one.files.values())
+        assert not [secret for secret in one.secrets if secret in one.instruction]
+
+
+def first_few() -> dict[str, list[str]]:
+    """Digests of a few tasks of every family."""
+    return {n: [whole(composition(s, chosen((n,))[0])) for s in specs(n, 6)] for n in names()}
+
+
+HASH_SEEDS = ("1", "4242")
+SCRIPT = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from tests.values.test_families import first_few
+print(json.dumps(first_few()))
+"""
+
+
+def test_the_same_specs_give_the_same_tasks_in_every_process() -> None:
+    root = str(Path(__file__).parents[2])
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT, root],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in HASH_SEEDS
+    ]
+    assert said[0] == said[1]
+    assert json.loads(said[0]) == first_few()
+
+
+def test_composing_takes_nothing_from_outside_its_generator() -> None:
+    for name in names():
+        family, spec = chosen((name,))[0], specs(name)[0]
+        first = family.compose(spec, rng_of(spec, name))
+        other = family.compose(spec, rng_of(specs(name)[1], name))
+        assert whole(first) == whole(family.compose(spec, rng_of(spec, name)))
+        assert whole(first) != whole(other)
+
+
+WANTED = {
+    "verifier": set(CATALOGUE.names("verifier")),
+    "fixture": {"text_only", "stripped_binary", "image", "multi_service"},
+    "task_complexity": set(CATALOGUE.names("task_complexity")),
+    "command_complexity": set(CATALOGUE.names("command_complexity")),
+}
+
+
+@pytest.mark.parametrize("axis", WANTED)
+def test_families_together_realise(axis: str) -> None:
+    realised = {v for name in names() for v in chosen((name,))[0].realises[axis]}
+    assert realised >= WANTED[axis]
+    drawn = {getattr(spec, axis) for name in names() for spec in specs(name)}
+    assert drawn >= WANTED[axis]
