@@ -43,7 +43,7 @@ gate() { # gate SLUG: prints ok, or the name of the gate that failed
   cp -r "$folder/solution/." "$work/solution"
   chmod 700 "$work/tests" "$work/logs/verifier"
 
-  docker build -q --network none -t "$image" "$folder/environment" >/dev/null 2>&1 || { echo build; return; }
+  docker build -q --network none --cache-from "$BASE" -t "$image" "$folder/environment" >/dev/null 2>&1 || { echo build; return; }
 
   # shellcheck disable=SC2086
   {

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import IO
 
 _ALL = "all"
 
@@ -19,12 +19,12 @@ def _folder() -> Path:
     return path
 
 
-def _locked(path: Path) -> TextIO:
-    """The file, made and locked. Another process may take it for a dead one's in between."""
+def _locked(path: Path) -> IO[str]:
+    """The file, held. Between making and locking it a sweep may have taken it for a dead one's."""
     while True:
         lock = path.open("w")
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if path.exists():
+        if path.exists() and os.path.samestat(os.fstat(lock.fileno()), path.stat()):
             return lock
         lock.close()
 
