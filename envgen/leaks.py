@@ -13,6 +13,7 @@ import lzma
 import tarfile
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
@@ -24,6 +25,8 @@ from envgen.records import Image, TaskDraft
 
 MIN_LINE = 32
 """Shorter lines (imports, braces, common calls) stand everywhere and prove nothing."""
+CODE, CODE_LINES = (".py", ".sh", ".c"), 4
+"""Programs, and how many of their lines must be found: fewer are idioms that anybody writes."""
 MIN_FILE = 16
 _INFLATE_LIMIT = 32 << 20
 """Bytes that are unpacked of one file, all of its members together."""
@@ -47,8 +50,7 @@ def leaks(draft: TaskDraft, image: Image, blobs: Blobs) -> list[str]:
             if any(form in view for form in plain) or any(form in joined for form in coded):
                 found.append(f"{where} holds a secret")
             held = {line for line in lines & _lines(view) if len(line) >= MIN_LINE} - public
-            if held:
-                found.append(f"{where} holds a line of {_holder(min(held), hidden)}")
+            found += [f"{where} holds a line of {path}" for path in _told(held, hidden)]
     return found
 
 
@@ -61,9 +63,15 @@ def _kit_lines() -> frozenset[bytes]:
     return frozenset(_lines(*(file.data for file in verifier_kit().values())))
 
 
-def _holder(line: bytes, hidden: dict[str, File]) -> str:
-    """The hidden file that a line is from."""
-    return next(path for path, file in hidden.items() if line in _lines(file.data))
+def _told(held: set[bytes], hidden: dict[str, File]) -> list[str]:
+    """The hidden files that lines found in the image give away.
+
+    One line of data does. Programs on both sides share idioms, so of a program it takes several.
+    """
+    counts = Counter(
+        next(path for path, file in hidden.items() if line in _lines(file.data)) for line in held
+    )
+    return sorted(p for p, n in counts.items() if n >= (CODE_LINES if p.endswith(CODE) else 1))
 
 
 def _plain(secret: bytes) -> Iterator[bytes]:

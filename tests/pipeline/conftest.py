@@ -10,6 +10,7 @@ import pytest
 
 from envgen import axes, config, runs
 from envgen.config import RunConfig
+from envgen.digest import digest, short
 from envgen.kit import Bases, Kit
 from envgen.ledger import Blobs, Ledger
 from envgen.records import Image, ImageRequest, Job, JobResult, TaskSpec
@@ -98,10 +99,15 @@ def envgen(tmp_path: Path) -> Callable[..., Done]:
 
 
 @pytest.fixture(scope="session")
-def engine_passed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], None]:
-    """Notes in a run's folder that the engine passed its self-test, which other tests execute."""
+def engine_passed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Path], None]]:
+    """Notes in a run's folder that the engine passed its self-test, which other tests execute.
+
+    The images of these runs are removed in the end.
+    """
+    from envgen.sandbox.daemon import RUN_LABEL, connect
     from envgen.sandbox.docker import Docker
 
+    folders: list[Path] = []
     engine = Docker(None, Blobs(tmp_path_factory.mktemp("blobs")), 1, "test-pipeline")
     description = engine.description
     engine.close()
@@ -109,5 +115,12 @@ def engine_passed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], 
     def note(folder: Path) -> None:
         folder.mkdir(parents=True)
         (folder / "engine.txt").write_text(description)
+        folders.append(folder.resolve())
 
-    return note
+    yield note
+    client = connect(None)
+    for folder in folders:
+        run = short(digest(str(folder)), 24)
+        for image in client.api.images(filters={"label": f"{RUN_LABEL}={run}"}):
+            client.api.remove_image(image["Id"], force=True)
+    client.close()

@@ -24,6 +24,8 @@ Done = subprocess.CompletedProcess[str]
 Envgen = Callable[..., Done]
 
 NOWHERE = "tcp://127.0.0.1:9"
+OWN = ["--seed", str(os.getpid())]
+"""Specs of this process's own, so that two test runs on one engine share no image."""
 FAMILIES = "author.families=[archive_recovery,ledger_reports]"
 HEAVY = ("docker", "pyarrow", "pydantic", "yaml", "jinja2", "rich.table", "requests", "sqlalchemy")
 
@@ -279,7 +281,7 @@ def test_a_disk_that_fills_up_while_running_is_told_and_the_same_command_continu
 ) -> None:
     engine_passed(small_disk / "runs/default")
     fill(small_disk, 150_000)
-    words = ["run", "--n", "2", "--set", FAMILIES, "--set", "gates.repeats=1"]
+    words = ["run", *OWN, "--n", "2", "--set", FAMILIES, "--set", "gates.repeats=1"]
     done = envgen(*words)
     assert done.returncode == 3, done.stderr
     assert "Traceback" not in done.stderr
@@ -429,7 +431,7 @@ def test_ctrl_c_finishes_what_is_in_work_and_the_same_command_continues(
     envgen: Envgen, tmp_path: Path, engine_passed: Callable[[Path], None]
 ) -> None:
     engine_passed(tmp_path / "data/runs/default")
-    words = ["run", "--n", "2", "--set", FAMILIES, "--set", "engine.in_flight=1"]
+    words = ["run", *OWN, "--n", "2", "--set", FAMILIES, "--set", "engine.in_flight=1"]
     words += ["--set", "gates.repeats=1"]
     process = subprocess.Popen(
         [sys.executable, "-m", "envgen.cli", *words],
@@ -456,7 +458,7 @@ def test_ctrl_c_finishes_what_is_in_work_and_the_same_command_continues(
 @pytest.mark.box
 def test_ctrl_c_twice_cancels(tmp_path: Path, engine_passed: Callable[[Path], None]) -> None:
     engine_passed(tmp_path / "data/runs/default")
-    words = ["run", "--n", "4", "--set", FAMILIES]
+    words = ["run", *OWN, "--n", "4", "--set", FAMILIES]
     process = subprocess.Popen(
         [sys.executable, "-m", "envgen.cli", *words],
         cwd=tmp_path, env=dict(os.environ), stderr=subprocess.PIPE, text=True,

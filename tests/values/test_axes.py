@@ -103,9 +103,9 @@ def test_every_value_has_words_of_its_own() -> None:
     assert len(texts) == 9 + 49 + 254 + 90 + 8 + 4 + 3 + 5 + 7
     assert [text for text, count in Counter(texts).items() if count > 1] == []
     assert CATALOGUE.text("fixture", "audio").startswith("Recordings")
-    assert CATALOGUE.text("persona", "maintainer replacing a tool whose sources were lost", "software_engineering") == (
-        "maintainer replacing a tool whose sources were lost"
-    )
+    assert CATALOGUE.text(
+        "persona", "maintainer replacing a tool whose sources were lost", "software_engineering"
+    ) == ("maintainer replacing a tool whose sources were lost")
 
 
 def test_every_rule_matters_and_has_a_reason() -> None:
@@ -392,7 +392,10 @@ TINY = {
     "domain": {"security"},
     "skill_type": {"input_validation"},
     "skills": {"path_canonicalisation", "pattern_matching", "log_triage", "detector_tuning"},
-    "persona": {"application security reviewer with one day left before a launch", "malware analyst looking at a sample nobody has named yet"},
+    "persona": {
+        "application security reviewer with one day left before a launch",
+        "malware analyst looking at a sample nobody has named yet",
+    },
     "verifier": {"exact_text"},
     "fixture": {"text_only"},
     "task_complexity": {"short", "moderate"},

@@ -147,3 +147,14 @@ def test_no_more_is_unpacked_of_a_bomb_than_the_limit(golden: TaskDraft, blobs: 
     for bomb in packed:
         assert sum(map(len, _views(bomb))) == len(bomb) + (32 << 20)
     assert leaks(context(golden, "srv/a/bomb.zip", packed[1]), image(blobs), blobs) == []
+
+
+def test_programs_share_idioms_but_not_four_lines(golden: TaskDraft, blobs: Blobs) -> None:
+    lines = [f"with socket.create_server(('127.0.0.1', {n})) as server:" for n in range(4)]
+    tests = FileTree({**golden.tests, "helper.py": "\n".join(lines)})
+    draft = golden.model_copy(update={"tests": tests})
+    shared = {
+        n: image(blobs, {"/opt/made": "\n".join(lines[:n]).encode() + b"\n#"}) for n in (3, 4)
+    }
+    assert leaks(draft, shared[3], blobs) == []
+    assert leaks(draft, shared[4], blobs) == ["/opt/made holds a line of tests/helper.py"]

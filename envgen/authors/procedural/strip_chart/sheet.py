@@ -134,17 +134,15 @@ def _draw(instrument: Instrument, two_pens: bool, rng: random.Random) -> Sheet:
         remark = "range"
     clock = remark == "clock" or (two_pens and instrument.drifting)
     stretch = 1 + rng.choice((-1, 1)) * rng.uniform(0.022, 0.045) if clock else 1.0
-    switch = None
-    if remark == "range":
-        switch = span * stretch * rng.uniform(0.42, 0.58)
     per_division, count = _time_axis(span * stretch * 1.03, rng)
-    if switch is not None:
-        switch = round(switch / per_division * 4) / 4 * per_division
     inks = rng.sample(sorted(INKS), 2)
     pens = tuple(
-        _pen(channel, place, two_pens, inks[place], switch is not None, rng)
+        _pen(channel, place, two_pens, inks[place], remark == "range", rng)
         for place, channel in enumerate(channels)
     )
+    switch = None
+    if remark == "range":
+        switch = _calm_moment(pens[-1], span * stretch, per_division, rng)
     return Sheet(
         instrument,
         span,
@@ -158,6 +156,19 @@ def _draw(instrument: Instrument, two_pens: bool, rng: random.Random) -> Sheet:
         rng.random() < 0.5,
         (),
     )
+
+
+def _calm_moment(pen: Pen, length: float, step: float, rng: random.Random) -> float:
+    """A quarter of a division near the middle where the pen does next to nothing: a gap in a
+    steep stroke or in a peak could not be closed again."""
+    moments = [i * step / 4 for i in range(int(4 * length / step) + 1)]
+    near = [m for m in moments if 0.36 < m / length < 0.64]
+
+    def restless(moment: float) -> float:
+        values = [pen.signal(moment / length + 0.002 * i) for i in range(-5, 6)]
+        return max(values) - min(values)
+
+    return rng.choice(sorted(near, key=restless)[:2])
 
 
 def _time_axis(length: float, rng: random.Random) -> tuple[float, int]:
@@ -274,8 +285,9 @@ def _pixels(sheet: Sheet, pen: Pen, rng: random.Random) -> list[list[list[float]
     lifts = (
         [] if pen.channel.steep else [rng.uniform(0.08, 0.92) for _ in range(rng.choice((1, 2)))]
     )
+    lifts += _switch_lift(sheet, pen)
     for i, (x, y) in enumerate(points):
-        if any(abs(i / len(points) - lift) < 0.0035 for lift in lifts + _switch_lift(sheet)):
+        if any(abs(i / len(points) - lift) < 0.0035 for lift in lifts):
             if strokes[-1]:
                 strokes.append([])
             continue
@@ -283,9 +295,9 @@ def _pixels(sheet: Sheet, pen: Pen, rng: random.Random) -> list[list[list[float]
     return [stroke for stroke in strokes if stroke]
 
 
-def _switch_lift(sheet: Sheet) -> list[float]:
-    """The pen is off the paper while the range is switched."""
-    if sheet.switch is None:
+def _switch_lift(sheet: Sheet, pen: Pen) -> list[float]:
+    """The pen is off the paper while its range is switched."""
+    if sheet.switch is None or pen.factors == (1.0, 1.0):
         return []
     return [(sheet.switch / (sheet.span * sheet.stretch) + 0.015) / 1.03]
 

@@ -13,11 +13,11 @@ from verifiers.multi_protocol import HttpReply, RespReply
 
 EXPECTED: Dict[str, Callable[[str], str]] = {
     "upper": str.upper,
-    "reverse": lambda text: text[::-1],
-    "sha256": lambda text: hashlib.sha256(text.encode()).hexdigest(),
-    "wordcount": lambda text: str(len(text.split())),
-    "sortlines": lambda text: "\n".join(sorted(text.split("\n"))),
-    "squeeze": lambda text: " ".join(text.split()),
+    "reverse": lambda given: given[::-1],
+    "sha256": lambda given: hashlib.sha256(given.encode()).hexdigest(),
+    "wordcount": lambda given: str(len(given.split())),
+    "sortlines": lambda given: "\n".join(sorted(given.split("\n"))),
+    "squeeze": lambda given: " ".join(given.split()),
 }
 
 

@@ -31,21 +31,22 @@ def register():
 
 
 def inkness(picture, ink):
-    """Share of ink in every pixel, 0 where the colour is not a mixture of paper and this ink."""
+    """Share of ink in every pixel (0 where the colour is no mixture of paper and this ink), and
+    how far the colour is from such a mixture."""
     paper = np.median(picture.reshape(-1, 3), axis=0)
     way = np.array(ink, float) - paper
     away = picture - paper
     share = np.clip(away @ way / (way @ way), 0, 1)
     off = np.linalg.norm(away - share[..., None] * way, axis=2)
-    share[(off > 40) | (share < 0.4)] = 0
-    return share
+    share[(off > 45) | (share < 0.4)] = 0
+    return share, off
 
 
 def nearest_ink(picture, pens):
     """One map per pen; a pixel belongs to the ink that it resembles most."""
-    maps = np.array([inkness(picture, pen["ink"]) for pen in pens])
-    gaps = np.array([np.linalg.norm(picture - np.array(pen["ink"]), axis=2) for pen in pens])
-    maps[gaps > gaps.min(axis=0)] = 0
+    both = [inkness(picture, pen["ink"]) for pen in pens]
+    maps, off = np.array([share for share, _ in both]), np.array([off for _, off in both])
+    maps[off > off.min(axis=0)] = 0
     return maps
 
 

@@ -28,11 +28,22 @@ def distance(one, other):
     return math.dist(one, other)
 
 
+PAPER = DATA[60, 300]
+
+
+def mixture(pixel, ink):
+    """(share of ink, distance from the line between paper and ink)."""
+    way = [i - p for i, p in zip(ink, PAPER, strict=True)]
+    away = [v - p for v, p in zip(pixel, PAPER, strict=True)]
+    share = sum(a * w for a, w in zip(away, way, strict=True)) / sum(w * w for w in way)
+    return share, math.dist(away, [share * w for w in way])
+
+
 def is_ink(pixel, pen):
-    own = distance(pixel, pen["ink"])
-    others = [distance(pixel, p["ink"]) for p in WITH["pens"] if p is not pen]
-    paper = distance(pixel, (236, 232, 222))
-    return own < 95 and own < paper * 0.9 and all(own < other for other in others)
+    share, off = mixture(pixel, pen["ink"])
+    if share < 0.45 or off > 45:
+        return False
+    return all(off <= mixture(pixel, p["ink"])[1] for p in WITH["pens"])
 
 
 def runs(x, pen, top, bottom):
