@@ -97,9 +97,15 @@ def generate(
         return await runs.draft_all(folder, specs, kit, stop)
 
     with runs.held(folder):
-        drafted, rejected = _with_kit(settings, folder.path, work)
+        drafted, tally = _with_kit(settings, folder.path, work)
+    rejected = sum(tally.rejected.values())
     _say(f"{drafted} drafts in {folder.path / 'drafts'}, {rejected} specs rejected by the author")
-    _exit(1 if rejected else 0)
+    if tally.bugs:
+        _say(f"{tally.bugs} tasks met a bug in envgen: see {folder.crashes}, please report it")
+    if drafted + rejected + tally.bugs < len(specs):
+        _say("some are unfinished: the same command continues")
+        _exit(3)
+    _exit(1 if rejected or tally.bugs else 0)
 
 
 @app.command()
@@ -217,7 +223,7 @@ def bases_build(
     async def work(kit: "Kit", stop: "Stop") -> Any:
         return [await kit.bases.get(name) for name in wanted]
 
-    for base in _with_kit(_settings(config, sets), data / "bases", work):
+    for base in _with_kit(_settings(config, sets), data / "base-builds", work):
         _say(f"{base.recipe.name}: {base.ref}, {len(base.lock.splitlines())} packages")
 
 
@@ -370,9 +376,8 @@ def _finish(
 
 
 def _rebuild(manifest: Path, shard: str, data: Path, settings: "RunConfig", as_json: bool) -> None:
-    import tempfile
-
     from envgen import rebuild as rebuilds
+    from envgen import runs
 
     rows = rebuilds.rows_of(manifest, rebuilds.shard_of(shard))
     data.mkdir(parents=True, exist_ok=True)
@@ -387,8 +392,11 @@ def _rebuild(manifest: Path, shard: str, data: Path, settings: "RunConfig", as_j
         kit.sandbox.engine.keep_only(set())
         return found
 
-    with tempfile.TemporaryDirectory(prefix=".rebuild-", dir=data) as own:
-        verdicts = _with_kit(settings, Path(own), work, rebuild=True)
+    own = runs.RunFolder(data / "rebuilds" / shard.replace("/", "-of-"))
+    with runs.held(own):
+        runs.empty(own)  # nothing of an earlier rebuild is recalled
+        verdicts = _with_kit(settings, own.path, work, rebuild=True)
+        runs.empty(own)
     drifted = sorted(v.task for v in verdicts if v.drift)
     if as_json:
         _print_json({"tasks": len(verdicts), "drifted": drifted})

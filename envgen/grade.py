@@ -28,7 +28,6 @@ from envgen.records import (
     Score,
     TaskDraft,
 )
-from envgen.sandbox import tag_of
 from envgen.share import share
 
 PYTHON = ("/usr/bin/python3", "-I", "-B")
@@ -225,7 +224,7 @@ def _job(draft: TaskDraft, image: Image, **fields: Any) -> Job:
     limits = draft.limits
     shared = {
         "image": image.content,
-        "image_ref": tag_of(image.request),
+        "image_ref": image.ref,
         "memory_mb": limits.memory_mb,
         "pids": limits.pids,
         "disk_mb": limits.disk_mb,

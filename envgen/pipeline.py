@@ -85,7 +85,7 @@ class Stop:
     drain: bool = False
     _in_a_row: int = field(default=0)
 
-    def saw(self, outcome: Outcome) -> None:
+    def saw(self, outcome: object) -> None:
         """When everything fails for outside reasons, feeding more makes it no better."""
         self._in_a_row = self._in_a_row + 1 if isinstance(outcome, Unfinished) else 0
         if self._in_a_row >= GIVE_UP:
@@ -96,15 +96,15 @@ async def run(
     specs: Iterable[TaskSpec],
     kit: Kit,
     stop: Stop,
-    step: Callable[[TaskSpec, Kit], Awaitable[BuiltTask | Rejection]] = produce,
-) -> AsyncGenerator[tuple[TaskSpec, Outcome], None]:
-    """Produce many tasks, in order of completion.
+    step: Callable[[TaskSpec, Kit], Awaitable[A]],
+) -> AsyncGenerator[tuple[TaskSpec, A | Unfinished], None]:
+    """Take many specs through a step (`produce`, `authored`), in order of completion.
 
     The one place that catches what nobody expected: a bug ends its task with a traceback, not the
     run. Misconfigured ends the run, for every other task would meet it too.
     """
 
-    async def guarded(spec: TaskSpec) -> tuple[TaskSpec, Outcome]:
+    async def guarded(spec: TaskSpec) -> tuple[TaskSpec, A | Unfinished]:
         try:
             return spec, await step(spec, kit)
         except Weather as weather:

@@ -184,8 +184,8 @@ class Image(Record):
     """Content digest: of the parent and of the layers."""
     layers: str
     """Digest of path, mode, owner and hash of every entry that the task's layers add."""
-    request: str
-    """Digest of the request; the engine's tag is made from it."""
+    ref: str
+    """The engine's name for it, made from the digest of the request."""
     engine_id: str
     """Engine-local id: the only field that differs between two builds of the same content."""
     bytes_added: int
@@ -195,6 +195,14 @@ class Image(Record):
     """Blob: JSON listing of everything that the layers add over the parent."""
     config: str
     """Environment, labels, command lines and history, as text for the leak scan."""
+
+
+class Built(Record):
+    """What a build came to: an image, or the fault of the task that prevents one."""
+
+    image: Image | None = None
+    code: str = ""
+    detail: str = ""
 
 
 class Put(Record):

@@ -21,12 +21,12 @@ from envgen.errors import Misconfigured
 from envgen.export import harbor, parquet
 from envgen.files import write_whole
 from envgen.kit import Kit
-from envgen.pipeline import Outcome, Stop, Unfinished, authored, bounded
+from envgen.pipeline import Outcome, Stop, Unfinished, authored, produce
 from envgen.pipeline import run as run_all
 from envgen.records import BuiltTask, Rejection, TaskDraft, TaskSpec
-from envgen.sandbox import tag_of
 from envgen.sandbox.selftest import BASE, failures, rules
 
+LOCK = ".lock"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -86,7 +86,7 @@ def known(data: Path, name: str) -> RunFolder:
 def held(folder: RunFolder) -> Iterator[None]:
     """Hold the folder for one process: two would write over each other."""
     folder.path.mkdir(parents=True, exist_ok=True)
-    with (folder.path / ".lock").open("w") as lock:
+    with (folder.path / LOCK).open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -95,6 +95,15 @@ def held(folder: RunFolder) -> Iterator[None]:
                 "another --run"
             ) from None
         yield
+
+
+def empty(folder: RunFolder) -> None:
+    """Remove everything in a folder that is held, but the lock."""
+    for path in folder.path.iterdir():
+        if path.is_dir():
+            harbor.discard(path)
+        elif path.name != LOCK:
+            path.unlink()
 
 
 def draw(folder: RunFolder, settings: RunConfig, author: str | None) -> dict[str, axes.Balance]:
@@ -198,22 +207,21 @@ async def accepted(folder: RunFolder, kit: Kit) -> None:
 
 async def draft_all(
     folder: RunFolder, specs: list[TaskSpec], kit: Kit, stop: Stop
-) -> tuple[int, int]:
-    """Write every spec's draft below `drafts/`; (drafts, specs that the author rejected)."""
-    drafted = rejected = 0
+) -> tuple[int, Tally]:
+    """Write every spec's draft below `drafts/`; how many, and what became of the others."""
+    drafted, tally = 0, Tally(len(specs))
     drafts = folder.path / "drafts"
-
-    async def one(spec: TaskSpec) -> TaskDraft | Rejection:
-        return await authored(spec, kit)
-
-    async with aclosing(bounded(one, specs, kit.config.engine.in_flight, stop)) as found:
-        async for draft in found:
-            if isinstance(draft, Rejection):
-                rejected += 1
+    async with aclosing(run_all(specs, kit, stop, authored)) as outcomes:
+        async for _, outcome in outcomes:
+            if isinstance(outcome, TaskDraft):
+                tree = harbor.draft_folder(outcome, kit.config.export)
+                harbor.write(tree, drafts / outcome.slug)
+                drafted += 1
                 continue
-            harbor.write(harbor.draft_folder(draft, kit.config.export), drafts / draft.slug)
-            drafted += 1
-    return drafted, rejected
+            tally.count(outcome)
+            if isinstance(outcome, Unfinished):
+                _crash(folder, outcome)
+    return drafted, tally
 
 
 async def finish(
@@ -232,14 +240,14 @@ async def finish(
     tags, slugs = set[str](), set[str]()
     try:
         folder.tasks.mkdir(exist_ok=True)
-        async with aclosing(run_all(specs, kit, stop)) as outcomes:
+        async with aclosing(run_all(specs, kit, stop, produce)) as outcomes:
             async for spec, outcome in outcomes:
                 tally.count(outcome)
                 if isinstance(outcome, BuiltTask):
                     tree = harbor.folder(outcome, kit.config.export)
                     harbor.write(tree, folder.tasks / spec.slug)
                     kept.add(spec.index, parquet.manifest_row(outcome, tree))
-                    tags.add(tag_of(outcome.image.request))
+                    tags.add(outcome.image.ref)
                     slugs.add(spec.slug)
                 elif isinstance(outcome, Rejection):
                     rejected.add(spec.index, parquet.rejection_row(outcome))

@@ -39,7 +39,8 @@ async def trial(spec: TaskSpec, name: str, kit: Kit) -> list[str]:
             print(f"  {spec.slug} {kind}/{label}: {said}", flush=True)
             if not good:
                 trouble.append(f"{kind}/{label}: {said} | {solved.status} {solved.output[-500:]}")
-    print(f"  {spec.slug} baseline {task.baseline}, adds {task.image.bytes_added} bytes", flush=True)
+    added = task.image.bytes_added
+    print(f"  {spec.slug} baseline {task.baseline}, adds {added} bytes", flush=True)
     return trouble
 
 

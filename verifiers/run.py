@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
+TESTS = "/tests"
 SCRATCH = "/tmp/envgen-grade"
 BUDGET_SECONDS = 240.0
 REWARD_FILES = ("reward.txt", "reward.json", "report.json")
@@ -70,10 +71,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def grade(options: argparse.Namespace) -> Verdict:
     """The verdict; raises when the verifier is broken."""
-    tests = os.path.abspath(options.tests)
+    tests = os.path.abspath(options.tests or TESTS)
     settings = _json(os.path.join(tests, "task.json"))
     workdir = options.workdir or settings.get("workdir") or "/home/agent"
-    agent = agent_of(options.agent_uid, workdir, exclusive=True)
+    # In its own place, a sandbox, every process of the agent's uid is the agent's. On a machine
+    # where somebody tries a check, other processes of that uid are somebody's work.
+    alone = options.tests is None
+    agent = agent_of(options.agent_uid, workdir, exclusive=alone)
     if os.geteuid() != 0 and agent.uid != os.geteuid():
         raise VerifierError("the grader must run as root")
     _kill_all(agent)
@@ -84,15 +88,14 @@ def grade(options: argparse.Namespace) -> Verdict:
     for path in {workdir, *outputs}:
         with contextlib.suppress(files.Refused):  # missing, or a link now: there is no answer then
             files.hand_over(os.path.normpath(path), agent.uid, agent.gid)
-    default = tests == "/tests"
     task = Task(
         workdir,
         _json(os.path.join(tests, "truth.json")),
         outputs=outputs,
         agent_uid=agent.uid,
         tests=tests,
-        scratch_root=SCRATCH if default else None,
-        exclusive=True,
+        scratch_root=SCRATCH if alone else None,
+        exclusive=alone,
     )
     process.BUDGET.start(float(settings.get("candidate_seconds", BUDGET_SECONDS)))
     sys.path.append(tests)  # last, for helpers beside check.py: it shadows nothing
@@ -107,7 +110,7 @@ def grade(options: argparse.Namespace) -> Verdict:
 
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Grade a task.", allow_abbrev=False)
-    parser.add_argument("--tests", default="/tests")
+    parser.add_argument("--tests", help="default: /tests, in a sandbox of its own")
     parser.add_argument("--logs", default="/logs/verifier")
     parser.add_argument("--workdir")
     parser.add_argument("--agent-uid", type=int)

@@ -1,5 +1,6 @@
 """`specs.parquet`: what `sample` drew, one row per spec. pyarrow is imported on use only."""
 
+import errno
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -45,6 +46,8 @@ def write_specs(path: Path, rows: Iterable[Row]) -> int:
                 total += len(chunk)
         aside.replace(path)
     except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise  # a full disk is no wrong use
         raise Misconfigured(f"{path}: cannot be written: {error.strerror or error}") from None
     finally:
         aside.unlink(missing_ok=True)

@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVar
 
 from envgen.digest import short
-from envgen.errors import Weather
+from envgen.errors import Fault, Weather
 from envgen.ledger import Blobs, Ledger, Use, key_of
-from envgen.records import BaseImage, BaseRecipe, Image, ImageRequest, Job, JobResult, Key
+from envgen.records import BaseImage, BaseRecipe, Built, Image, ImageRequest, Job, JobResult, Key
 
 T = TypeVar("T")
 
@@ -64,9 +64,17 @@ class Recorded:
 
     async def image(self, request: ImageRequest, use: Use) -> tuple[Key, Image]:
         """Build, or recall. Raises Fault when the build fails, Weather when the engine does."""
-        return await self.ledger.once(
-            "image", request, lambda: retried(lambda: self.engine.build(request)), use, Image
-        )
+
+        async def call() -> Built:
+            try:
+                return Built(image=await retried(lambda: self.engine.build(request)))
+            except Fault as fault:
+                return Built(code=fault.code, detail=fault.detail)
+
+        key, built = await self.ledger.once("image", request, call, use, Built)
+        if built.image is None:
+            raise Fault(built.code, built.detail, (key,))
+        return key, built.image
 
     def forget_image(self, request: ImageRequest) -> None:
         """The engine lost an image: the next time that it is asked for, it is built again."""
@@ -79,9 +87,9 @@ class Recorded:
         )
 
 
-def tag_of(request_digest: str) -> str:
+def tag_of(request_digest: str, repository: str = "envgen/task") -> str:
     """The engine's name for the image of a request: nothing is built twice under one name."""
-    return f"envgen/task:{short(request_digest, 40)}"
+    return f"{repository}:{short(request_digest, 40)}"
 
 
 async def retried(call: Callable[[], Awaitable[T]]) -> T:

@@ -21,20 +21,21 @@ DISK_WORDS = ("no space left on device", "disk quota exceeded")
 
 
 def connect(url: str | None) -> docker.DockerClient:
-    """A client for the engine at `url`, or the first that answers of the usual places.
+    """A client for the engine at `url` or DOCKER_HOST; else the first of the usual places.
 
     Raises:
         Misconfigured: nothing answers; says what to do.
     """
-    tried = [url] if url else [os.environ.get("DOCKER_HOST"), *_sockets()]
-    for address in dict.fromkeys(a for a in tried if a):
+    named = url or os.environ.get("DOCKER_HOST")
+    tried = [named] if named else _sockets()
+    for address in tried:
         try:
             client = docker.DockerClient(base_url=address, timeout=API_SECONDS, max_pool_size=64)
             client.ping()
         except (DockerException, requests.RequestException):
             continue
         return client
-    places = ", ".join(dict.fromkeys(a for a in tried if a))
+    places = ", ".join(tried)
     raise Misconfigured(
         f"no container engine answers at {places}: start Docker or Podman, set DOCKER_HOST or "
         "engine.url, or run `make engine` as root on Debian or Ubuntu to install and start one"

@@ -14,7 +14,6 @@ from envgen import bases
 from envgen.errors import EngineDown
 from envgen.ledger import Blobs
 from envgen.records import BaseImage, BaseRecipe, Image, ImageRequest, Job, JobResult
-from envgen.sandbox import tag_of
 from envgen.sandbox.containers import Containers
 from envgen.sandbox.daemon import LABEL, OWNER_LABEL, RUN_LABEL, connect, typed
 from envgen.sandbox.images import Images
@@ -69,7 +68,7 @@ class Docker:
 
     async def build(self, request: ImageRequest) -> Image:
         image = await self._thread(self.images.build, request)
-        self._present.add(tag_of(image.request))
+        self._present.add(image.ref)
         return image
 
     async def run(self, job: Job) -> JobResult:
@@ -77,11 +76,11 @@ class Docker:
         return await self._thread(self.containers.run, job, cancelled, on_cancel=cancelled.set)
 
     async def discard(self, image: Image) -> None:
-        await self._thread(self.images.remove, tag_of(image.request))
-        self._present.discard(tag_of(image.request))
+        await self._thread(self.images.remove, image.ref)
+        self._present.discard(image.ref)
 
     def has(self, image: Image) -> bool:
-        tag = tag_of(image.request)
+        tag = image.ref
         return tag in self._present or f"localhost/{tag}" in self._present
 
     def close(self) -> None:

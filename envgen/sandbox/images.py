@@ -8,6 +8,7 @@ made is what differs at the end.
 
 import io
 import json
+import re
 import tarfile
 import threading
 import time
@@ -31,6 +32,7 @@ from envgen.sandbox.tail import Tail
 
 _REFUSED_WORDS = ("toomanyrequests", "containerd", "network", "iptables", "registry", "cgroup")
 _SCAN = ("/usr/bin/python3", "-I", "-B", "/.scan/scan.py")
+_STEP_ID = re.compile(r"(?m)^(Removing intermediate container| ---> (Running in )?)[0-9a-f]{12}\n")
 _BUILD_MEMORY = 4 << 30
 
 
@@ -52,12 +54,14 @@ class Images:
         self.containers = containers
         self.run = run
         self.rebuild = rebuild
+        # A rebuild stands beside what it is compared with, and takes no name away from it.
+        self.repository = f"envgen/rebuild-{run}" if rebuild else "envgen/task"
         self._listings: dict[str, str] = {}
         self._listing_lock = threading.Lock()
 
     def build(self, request: ImageRequest) -> Image:
         """The image of a request. Raises Fault when a step fails or a limit is met."""
-        tag = tag_of(request.digest)
+        tag = tag_of(request.digest, self.repository)
         before = self.id_of(tag)
         if before is None or self.rebuild:
             self._watched_build(request, tag)
@@ -148,7 +152,7 @@ class Images:
         return Image(
             content=digest([request.parent, layers]),
             layers=layers,
-            request=request.digest,
+            ref=tag,
             engine_id=str(found.id),
             bytes_added=added,
             entries=self.containers.blobs.put(json.dumps(entries, sort_keys=True).encode()),
@@ -243,7 +247,7 @@ def _failure(error: str, log: str) -> Exception:
         return HostDiskFull(f"the engine's disk is full ({error}): free some space")
     if "returned a non-zero code" not in low and any(word in low for word in _REFUSED_WORDS):
         return EngineRefused(f"the engine refused to build: {error}")
-    return Fault("build:failed", f"{error}\n{log}")
+    return Fault("build:failed", f"{error}\n{_STEP_ID.sub('', log)}")
 
 
 def _members(data: bytes) -> dict[str, bytes]:

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from envgen.digest import digest, short
+
 _ALL = "all"
 
 
@@ -17,6 +19,11 @@ def _folder() -> Path:
     path = Path(tempfile.gettempdir()) / f"envgen-owners-{os.getuid()}"
     path.mkdir(mode=0o700, exist_ok=True)
     return path
+
+
+def _place() -> str:
+    """Host and folder of the locks: of another host or user's owners we can say nothing."""
+    return f"{socket.gethostname()}.{short(digest(str(_folder())), 8)}"
 
 
 def _locked(path: Path) -> IO[str]:
@@ -33,7 +40,7 @@ class Owner:
     """A name, and the lock that says that the process behind it lives."""
 
     def __init__(self) -> None:
-        self.name = f"{socket.gethostname()}.{secrets.token_hex(6)}"
+        self.name = f"{_place()}.{secrets.token_hex(6)}"
         self._path = _folder() / self.name
         self._lock = _locked(self._path)
         self._shared = (_folder() / _ALL).open("a")
@@ -41,8 +48,8 @@ class Owner:
 
     @staticmethod
     def alive(name: str) -> bool:
-        """Whether that owner's process lives. Owners on other hosts are taken to live."""
-        if name.rpartition(".")[0] != socket.gethostname():
+        """Whether its process lives. Owners whose locks we cannot see are taken to live."""
+        if name.rpartition(".")[0] != _place():
             return True
         path = _folder() / name
         try:

@@ -51,7 +51,7 @@ class Scripted:
         return Image(
             content=digest([request.parent, layers]),
             layers=layers,
-            request=request.digest,
+            ref=tag_of(request.digest),
             engine_id=digest(request.digest),
             bytes_added=request.context.size,
             entries=self.blobs.put(json.dumps(entries).encode()),
@@ -65,10 +65,10 @@ class Scripted:
         return self.script(job)
 
     async def discard(self, image: Image) -> None:
-        self.images.discard(tag_of(image.request))
+        self.images.discard(image.ref)
 
     def has(self, image: Image) -> bool:
-        return tag_of(image.request) in self.images
+        return image.ref in self.images
 
     def keep_only(self, tags: set[str]) -> None:
         self.images = {name for name in self.images if name in tags or "/base:" in name}

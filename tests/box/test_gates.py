@@ -18,7 +18,6 @@ from envgen.files import File, FileTree
 from envgen.leaks import leaks
 from envgen.pipeline import proven
 from envgen.records import BuiltTask, Environment, InitialState, Limits, Rejection, TaskDraft
-from envgen.sandbox import tag_of
 from tests.box.conftest import Bench, draft_of
 from tests.conftest import opened
 
@@ -73,7 +72,7 @@ def test_a_lost_image_is_built_again_with_the_same_content(
     draft = draft_of(environment=environment({"home/agent/own.txt": str(tmp_path)}))
     for kit in opened(tmp_path / "run", do):
         first = do(proven(draft, kit))
-        tag = tag_of(first.image.request)
+        tag = first.image.ref
         kit.sandbox.engine.client.images.remove(tag)
         kit.sandbox.ledger.forget(step="determinism")
         # Something must run in it: the loss shows at once.

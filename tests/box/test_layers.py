@@ -14,7 +14,6 @@ from envgen import dockerfile
 from envgen.files import File, FileTree
 from envgen.grade import build_image
 from envgen.records import Environment, Image, TaskDraft
-from envgen.sandbox import tag_of
 from tests.box.conftest import USE, Bench, draft_of
 from tests.conftest import opened
 
@@ -77,7 +76,7 @@ def layers(built: tuple[TaskDraft, Image], bench: Bench, tmp_path_factory: Any) 
     below = len(docker.images.get(base.ref).attrs["RootFS"]["Layers"])
     archive = tmp_path_factory.mktemp("save") / "image.tar"
     with archive.open("wb") as file:
-        for chunk in docker.images.get(tag_of(built[1].request)).save(chunk_size=1 << 20):
+        for chunk in docker.images.get(built[1].ref).save(chunk_size=1 << 20):
             file.write(chunk)
     with tarfile.open(archive) as image:
         names = json.loads(read(image, "manifest.json"))[0]["Layers"]

@@ -135,14 +135,14 @@ def test_the_double_behaves_like_an_engine(tmp_path: Path, golden: TaskDraft, do
         assert (image.content, image.layers) == (again.content, again.layers)
         assert image.request == request.digest
         assert engine.has(image)
-        ran = Job(image=image.content, image_ref=tag_of(image.request), command=("true",))
+        ran = Job(image=image.content, image_ref=image.ref, command=("true",))
         assert (await engine.run(ran)).ok
         await engine.discard(image)
         assert not engine.has(image)
         with pytest.raises(ImageMissing):
             await engine.run(ran)
         await engine.build(request)
-        engine.keep_only({tag_of(image.request)})
+        engine.keep_only({image.ref})
         assert engine.has(image)
         engine.keep_only(set())
         assert not engine.has(image)

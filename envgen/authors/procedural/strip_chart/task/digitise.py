@@ -38,7 +38,12 @@ def inkness(picture, ink):
     away = picture - paper
     share = np.clip(away @ way / (way @ way), 0, 1)
     off = np.linalg.norm(away - share[..., None] * way, axis=2)
-    share[(off > 45) | (share < 0.4)] = 0
+    share[off > 45] = 0
+    core = share > 0.68  # a stamp is paler than that
+    near = core.copy()
+    near[1:] |= core[:-1]
+    near[:-1] |= core[1:]
+    share[~near | (share < 0.3)] = 0
     return share, off
 
 

@@ -41,7 +41,7 @@ def mixture(pixel, ink):
 
 def is_ink(pixel, pen):
     share, off = mixture(pixel, pen["ink"])
-    if share < 0.45 or off > 45:
+    if share < 0.66 or off > 45:
         return False
     return all(off <= mixture(pixel, p["ink"])[1] for p in WITH["pens"])
 
