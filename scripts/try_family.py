@@ -34,7 +34,8 @@ async def trial(spec: TaskSpec, name: str, kit: Kit) -> list[str]:
         for label, tree in solutions.items():
             use = Use(spec.slug, f"{kind}:{label}")
             _, solved, score = await attempt(draft, task.image, tree, kit, use)
-            good = score.passed if kind == "valid" else score.reward is not None and not score.passed
+            failed = score.reward is not None and not score.passed
+            good = score.passed if kind == "valid" else failed
             said = explain(score)[:500]
             print(f"  {spec.slug} {kind}/{label}: {said}", flush=True)
             if not good:
