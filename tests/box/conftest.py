@@ -24,6 +24,7 @@ from envgen.records import (
     TaskDraft,
 )
 from envgen.sandbox.archive import STAGING, files_below
+from envgen.sandbox.daemon import OWNER_LABEL
 from tests.conftest import opened
 
 USE = Use("box", "test")
@@ -137,4 +138,13 @@ def draft_of(**changes: Any) -> TaskDraft:
 def bench(tmp_path_factory: pytest.TempPathFactory, do: Callable[..., Any]) -> Iterator[Bench]:
     """One kit for all tests that may share it: images and bases are built once."""
     for kit in opened(tmp_path_factory.mktemp("bench") / "run", do):
-        yield Bench(kit, do)
+        made = Bench(kit, do)
+        # A rejection removes its image. Most tests share the small task's: a container holds it.
+        engine = kit.sandbox.engine
+        api, ours = engine.client.api, {OWNER_LABEL: engine.owner.name}
+        image = made.image(draft_of())
+        holder = api.create_container(image.ref, ["/bin/true"], labels=ours)["Id"]
+        try:
+            yield made
+        finally:
+            api.remove_container(holder)

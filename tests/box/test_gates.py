@@ -324,6 +324,8 @@ def zipped(data: bytes) -> bytes:
 
 
 TEXT = f"the code is {SECRET}, keep it\n".encode()
+DATA = "2024-03-05;Riga;harbour gate 7;19.25;closed at night"
+PROGRAM = "".join(f"    # line {n} of what only the tests may know\n" for n in range(5))
 LEAKS: dict[str, dict[str, Any]] = {
     "a secret in a file": {"environment": environment({"home/agent/notes.txt": TEXT})},
     "a secret in a gzip": {
@@ -336,9 +338,13 @@ LEAKS: dict[str, dict[str, Any]] = {
         "environment": environment({"srv/app/old.json": '{"answer": "5158"}'}),
         "tests": graded_by(HEAD + ANSWER),
     },
-    "a line of the tests": {
-        "environment": environment({"home/agent/old.py": f"#\n{ANSWER.strip()}\n"}),
-        "tests": graded_by(HEAD + ANSWER),
+    "a line of the tests' data": {
+        "environment": environment({"home/agent/old.csv": f"#\n{DATA}\n"}),
+        "tests": FileTree({**graded_by(HEAD + ANSWER), "expected.csv": f"a,b\n{DATA}\n"}),
+    },
+    "lines of the tests' program": {
+        "environment": environment({"home/agent/old.py": f"# old\n{PROGRAM}"}),
+        "tests": graded_by(HEAD + ANSWER + PROGRAM),
     },
 }
 

@@ -60,7 +60,7 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
         ),
         hide=(binary,),
         secrets=(str(truth["key"]),),
-        limits=Limits(agent_seconds=1200),
+        limits=Limits(agent_seconds=1200, verify_seconds=300),
     )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from envgen.authors.procedural.broken_tool.model import (
 from envgen.authors.procedural.broken_tool.night import Evidence, Job, Tool
 from envgen.authors.procedural.family import Composition, Family, Material
 from envgen.files import FileTree
-from envgen.records import InitialState, TaskSpec
+from envgen.records import InitialState, Limits, TaskSpec
 
 MATERIAL = Material(__file__)
 ENDINGS = {"python": "py", "c": "c"}
@@ -91,6 +91,7 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
             tools=("python3",) if spec.language == "python" else ("gcc",),
         ),
         secrets=(case.evidence.faults[0][0],),
+        limits=Limits(verify_seconds=300),
     )
 
 

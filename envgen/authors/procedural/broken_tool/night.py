@@ -8,7 +8,7 @@ from envgen.authors.procedural.broken_tool.model import Fault, Kind, Params, run
 
 Run = Callable[[str], str]
 DRAWS = 700
-PER_FAULT, SOUND, SAMPLES = 10, 9, 3
+PER_FAULT, SOUND, SAMPLES = 9, 6, 3
 
 
 class Unlucky(Exception):

@@ -39,23 +39,28 @@ def mixture(pixel, ink):
     return share, math.dist(away, [share * w for w in way])
 
 
-def is_ink(pixel, pen):
+def ink_share(pixel, pen):
+    """How much of a pixel is this pen's ink; 0 where it is something else."""
     share, off = mixture(pixel, pen["ink"])
-    if share < 0.66 or off > 45:
-        return False
-    return all(off <= mixture(pixel, p["ink"])[1] for p in WITH["pens"])
+    if share < 0.45 or off > 45:
+        return 0.0
+    return share if all(off <= mixture(pixel, p["ink"])[1] for p in WITH["pens"]) else 0.0
 
 
 def runs(x, pen, top, bottom):
-    """(first, last, centre) of the inked stretches of a column."""
-    found, start = [], None
+    """(first, last, centre) of the inked stretches of a column; pale ones are stamps."""
+    found, start, most = [], None, 0.0
     for y in range(top, bottom + 1):
-        inked = y < bottom and is_ink(DATA[x, y], pen)
-        if inked and start is None:
-            start = y
-        if not inked and start is not None:
-            found.append((start, y - 1, centre(x, start, y - 1, pen)))
-            start = None
+        share = ink_share(DATA[x, y], pen) if y < bottom else 0.0
+        if share and start is None:
+            start, most = y, 0.0
+        if start is not None:
+            if share:
+                most = max(most, share)
+            else:
+                if most > 0.68:
+                    found.append((start, y - 1, centre(x, start, y - 1, pen)))
+                start = None
     return found
 
 
@@ -83,8 +88,10 @@ def walk(pen):
         if path and switched(path[-1], pen) != switched((x, found[0][2]), pen):
             last = None
         run = found[0] if last is None else min(found, key=lambda r: gap(r, last))
-        if last is not None and gap(run, last) > 10 + 9 * (x - path[-1][0]):
-            continue
+        far = last is not None and gap(run, last) > 4
+        if far and (x - path[-1][0] > 3 or gap(run, last) > 30):
+            if not ahead(x, run, pen, top, bottom):
+                continue  # a speck, not the trace
         path.append((x, run[2]))
         last = run
     return path
@@ -109,9 +116,9 @@ def ahead(x, run, pen, top, bottom):
         found = runs(other, pen, top, bottom)
         if found:
             best = min(found, key=lambda r: gap(r, last))
-            if gap(best, last) <= 3:
+            if gap(best, last) <= 8:
                 last, steps = best, steps + 1
-    return steps > 20
+    return steps > 15
 
 
 def gap(one, other):
