@@ -7,6 +7,7 @@ import tarfile
 from pathlib import Path
 
 MIN_LINE, MIN_FILE = 32, 16
+CODE, CODE_LINES = (".py", ".sh", ".c"), 4  # programs share idioms: of them it takes several
 
 
 def lines(data: bytes) -> set[bytes]:
@@ -17,17 +18,16 @@ def main(image: str, folder: Path, base: int) -> int:
     kit = {*(folder / "tests/verifiers").rglob("*"), folder / "tests/test.sh"}
     kit.add(folder / "tests/task.json")
     public = lines((folder / "instruction.md").read_bytes())
-    hidden, whole = set[bytes](), set[str]()
+    hidden, whole = dict[Path, set[bytes]](), set[str]()
     for path in (*folder.glob("tests/**/*"), *folder.glob("solution/**/*")):
         if path.is_file():
             data = path.read_bytes()
             if path in kit:
                 public |= lines(data)
             else:
-                hidden |= lines(data)
+                hidden[path] = lines(data)
                 if len(data) >= MIN_FILE:
                     whole.add(hashlib.sha256(data).hexdigest())
-    hidden -= public
     found = 0
     with tarfile.open(image) as saved:
         listed = saved.extractfile("manifest.json")
@@ -38,7 +38,10 @@ def main(image: str, folder: Path, base: int) -> int:
                     stream = layer.extractfile(member) if member.isreg() else None
                     data = stream.read() if stream else b""
                     found += hashlib.sha256(data).hexdigest() in whole
-                    found += bool(hidden & lines(data))
+                    here = lines(data) - public
+                    for path, told in hidden.items():
+                        enough = CODE_LINES if path.suffix in CODE else 1
+                        found += len(told & here) >= enough
     return int(found > 0)
 
 

@@ -5,9 +5,10 @@
 is the double that ships with the package, `conformance.py` is the suite that both must pass.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVar
+
+from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_exponential
 
 from envgen.digest import short
 from envgen.errors import Fault, Weather
@@ -94,14 +95,16 @@ def tag_of(request_digest: str, repository: str = "envgen/task") -> str:
 
 async def retried(call: Callable[[], Awaitable[T]]) -> T:
     """The one retry policy: weather that may pass gets five chances."""
-    for attempt in range(1, ATTEMPTS):
-        try:
+    policy = AsyncRetrying(
+        retry=retry_if_exception(lambda e: isinstance(e, Weather) and e.retryable),
+        stop=stop_after_attempt(ATTEMPTS),
+        wait=wait_exponential(multiplier=0.5, max=8),
+        reraise=True,
+    )
+    async for attempt in policy:
+        with attempt:
             return await call()
-        except Weather as weather:
-            if not weather.retryable:
-                raise
-        await asyncio.sleep(2 ** (attempt - 2))
-    return await call()
+    raise AssertionError("the policy ends with a result or an exception")
 
 
 __all__ = ["Engine", "Recorded", "retried", "tag_of"]

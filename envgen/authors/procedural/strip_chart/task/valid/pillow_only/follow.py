@@ -89,9 +89,9 @@ def walk(pen):
             last = None
         run = found[0] if last is None else min(found, key=lambda r: gap(r, last))
         far = last is not None and gap(run, last) > 4
-        if far and (x - path[-1][0] > 3 or gap(run, last) > 30):
-            if not ahead(x, run, pen, top, bottom):
-                continue  # a speck, not the trace
+        doubtful = far and (x - path[-1][0] > 3 or gap(run, last) > 30)
+        if doubtful and not ahead(x, run, pen, top, bottom):
+            continue  # a speck, not the trace
         path.append((x, run[2]))
         last = run
     return path
