@@ -133,7 +133,7 @@ def test_the_double_behaves_like_an_engine(tmp_path: Path, golden: TaskDraft, do
         image, again = await engine.build(request), await engine.build(request)
         assert isinstance(image, Image)
         assert (image.content, image.layers) == (again.content, again.layers)
-        assert image.request == request.digest
+        assert image.ref == tag_of(request.digest)
         assert engine.has(image)
         ran = Job(image=image.content, image_ref=image.ref, command=("true",))
         assert (await engine.run(ran)).ok
