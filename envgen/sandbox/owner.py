@@ -31,9 +31,17 @@ def _locked(path: Path) -> IO[str]:
     while True:
         lock = path.open("w")
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if path.exists() and os.path.samestat(os.fstat(lock.fileno()), path.stat()):
+        if _is(lock, path):
             return lock
         lock.close()
+
+
+def _is(file: IO[str], path: Path) -> bool:
+    """Whether an open file still is what stands at a path."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 class Owner:
@@ -55,7 +63,9 @@ class Owner:
         try:
             with path.open() as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                path.unlink(missing_ok=True)  # while we hold it: a new owner then sees it go
+                if not _is(lock, path):
+                    return True  # what we opened was swept, and its owner has made it anew
+                path.unlink()  # only who holds this very file may
         except FileNotFoundError:
             return False
         except BlockingIOError:

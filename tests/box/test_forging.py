@@ -288,7 +288,7 @@ END
 
 
 def test_time_used_up_is_graded_as_it_stands(bench: Bench) -> None:
-    done = bench.attempt(HALF + "sleep 60", limits=Limits(**LIMITS | {"agent_seconds": 2}))
+    done = bench.attempt(HALF + "sleep 60", limits=Limits(**LIMITS | {"agent_seconds": 3}))
     assert (done.solved.status, done.score.reward) == ("timeout", 0.5)
 
 
@@ -336,7 +336,6 @@ PROGRAMS: dict[str, str] = {
     "stop everybody": "kill -STOP -1; kill -STOP $$",
     "no end": "trap '' TERM INT HUP; while :; do sleep 1; done",
     "all the memory": HOG,
-    "all the memory, in many processes": f"for i in $(seq 40); do {HOG} & done; wait",
     "not the answer": "echo 43",
 }
 
@@ -351,27 +350,39 @@ def test_a_hostile_program_costs_its_own_half_only(bench: Bench, program: str) -
     assert done.score.reward == 0.5
 
 
-def test_a_program_that_fills_the_disk_gets_a_verdict(bench: Bench) -> None:
-    done = bench.attempt(HALF + "cp /solution/program total.sh", {"program": WRITER})
+STARVING = {
+    "disk": WRITER,
+    "memory": f"for i in $(seq 40); do {HOG} & done; wait",
+}
+
+
+@pytest.mark.parametrize("program", STARVING.values(), ids=STARVING.keys())
+def test_a_program_that_starves_the_grader_gets_a_verdict(bench: Bench, program: str) -> None:
+    limits = Limits(**LIMITS | {"memory_mb": 256})
+    script = HALF + "cp /solution/program total.sh"
+    done = bench.attempt(script, {"program": program}, limits=limits)
     assert done.score.invalid == ""
-    assert done.score.reward in (0.0, 0.5)  # killed while it ran, or seen full when it had ended
+    # The program alone is ended, and the grader goes on; or the grader is ended with it.
+    assert done.score.reward in (0.0, 0.5)
+    if done.score.reward == 0.0:
+        assert [check.name for check in done.score.checks] in (["disk"], ["memory"])
 
 
 def test_slow_programs_use_up_their_time_and_not_the_graders(bench: Bench) -> None:
     check = (
         "from verifiers import Check\n"
         "def checks(task):\n"
-        "    for n in range(6):\n"
+        "    for n in range(5):\n"
         "        run = task.run(['/bin/bash', 'total.sh'], timeout=4)\n"
         "        yield Check(f'run {n}', float(run.ok))\n"
     )
     done = bench.attempt(
         "echo sleep 60 > total.sh",
         tests=FileTree({"check.py": check}),
-        limits=Limits(**LIMITS | {"verify_seconds": 10}),
+        limits=Limits(**LIMITS | {"verify_seconds": 20}),
     )
     assert (done.score.reward, done.score.invalid) == (0.0, "")
-    assert len(done.score.checks) == 6
+    assert len(done.score.checks) == 5
 
 
 SPY = """

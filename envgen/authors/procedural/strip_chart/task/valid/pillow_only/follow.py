@@ -24,10 +24,6 @@ def plane(values):
     return a, b, v1 - a * x1 - b * y1
 
 
-def distance(one, other):
-    return math.dist(one, other)
-
-
 PAPER = DATA[60, 300]
 
 
@@ -65,10 +61,10 @@ def runs(x, pen, top, bottom):
 
 
 def centre(x, first, last, pen):
-    """Middle of a run, weighted by darkness so that soft edges count for what they are."""
+    """Middle of a run; pale pixels, soft edges and stamps beside the line, count for little."""
     total = moment = 0.0
-    for y in range(first - 1, last + 2):
-        weight = max(0.0, 1 - distance(DATA[x, y], pen["ink"]) / 200)
+    for y in range(first, last + 1):
+        weight = ink_share(DATA[x, y], pen) ** 4
         total, moment = total + weight, moment + weight * y
     return moment / total
 
