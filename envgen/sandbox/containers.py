@@ -3,14 +3,17 @@
 import tarfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from http.client import HTTPException
 from typing import Any
 
 import requests
 from docker.api import APIClient
 from docker.errors import APIError, NotFound
 from docker.types import CancellableStream, LogConfig, Ulimit
+from docker.utils.socket import SocketError
+from urllib3.exceptions import HTTPError
 
 from envgen.ledger import Blobs
 from envgen.records import AGENT_UID, Job, JobResult, Status
@@ -121,7 +124,7 @@ class Containers:
         """Start, watch and wait: (status, exit code, head and tail of the output)."""
         tail = Tail(OUTPUT_BYTES)
         stream = self.api.attach(name, stdout=True, stderr=True, stream=True, logs=False)
-        reader = threading.Thread(target=tail.drain, args=(stream,), daemon=True)
+        reader = threading.Thread(target=_drain, args=(stream, tail), daemon=True)
         reader.start()
         try:
             self.api.start(name)
@@ -207,6 +210,13 @@ def over_limit(listed: dict[str, Any], limit: int) -> bool:
     """
     size = int(listed.get("SizeRw") or 0)
     return size < 0 or size > limit
+
+
+def _drain(stream: Iterable[bytes], tail: Tail) -> None:
+    """Read a stream to its end, always; a connection that breaks or is closed is an end too."""
+    with suppress(OSError, ValueError, AttributeError, HTTPException, HTTPError, SocketError):
+        for chunk in stream:
+            tail.write(chunk)
 
 
 def _close(stream: "CancellableStream[bytes]") -> None:

@@ -1,7 +1,5 @@
 """The head and the tail of a stream, in bounded memory."""
 
-from collections.abc import Iterable
-
 
 class Tail:
     """Keeps the first and the last half of `limit` bytes and counts what fell out between."""
@@ -20,14 +18,6 @@ class Tail:
         if excess > 0:
             del self._tail[:excess]
             self._dropped += excess
-
-    def drain(self, stream: Iterable[bytes]) -> None:
-        """Read a stream to its end; a broken connection is an end too."""
-        try:
-            for chunk in stream:
-                self.write(chunk)
-        except (OSError, ValueError, AttributeError):
-            return
 
     def text(self) -> str:
         middle = f"\n[... {self._dropped} bytes left out ...]\n".encode() if self._dropped else b""
