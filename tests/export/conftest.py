@@ -13,7 +13,7 @@ def built(golden: TaskDraft) -> BuiltTask:
     return BuiltTask(
         draft=golden,
         image=Image(
-            content="sha256:c0", layers="sha256:1a", request="sha256:4e", engine_id="sha256:e1",
+            content="sha256:c0", layers="sha256:1a", ref="envgen/task:4e", engine_id="sha256:e1",
             bytes_added=4321, entries="sha256:e2", config="{}",
         ),
         base=BaseImage(recipe=recipe, content="sha256:ba", ref="r", lock="jq=1\npython3=3\n"),

@@ -42,7 +42,7 @@ def image(blobs: Blobs, made: dict[str, bytes] | None = None, config: str = "{}"
     entries = [{"kind": "f", "path": f"/{p}", "sha256": f.sha256} for p, f in files.items()]
     entries.append({"kind": "d", "path": "/x"})
     return Image(
-        content="c", layers="l", request="r", engine_id="e", bytes_added=0, config=config,
+        content="c", layers="l", ref="r", engine_id="e", bytes_added=0, config=config,
         entries=blobs.put(json.dumps(entries).encode()), extra=blobs.put(out.getvalue()),
     )  # fmt: skip
 
