@@ -81,6 +81,7 @@ def grader(place: Path, work: Path, agent_uid: int) -> Callable[..., Graded]:
         (tests / "task.json").write_text(json.dumps({"workdir": str(work), **(settings or {})}))
         command = [sys.executable, "-I", "-B", str(tests / "verifiers" / "run.py")]
         command += ["--tests", str(tests), "--logs", str(logs), "--agent-uid", str(agent_uid)]
+        command += ["--alone"]
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=60, check=False, env=env
         )
