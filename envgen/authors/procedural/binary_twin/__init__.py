@@ -182,6 +182,7 @@ def _wrong(
     archive = []
     for name in ("values", "frames"):
         lines, answers = (samples[f"{name}.{end}"].split("\n")[:-1] for end in ("txt", "answers"))
+        lines = [line for line in lines if line]  # the tool passes over empty ones
         archive += [
             [json.dumps(text) for text in pair] for pair in zip(lines, answers, strict=True)
         ]
