@@ -1,7 +1,7 @@
 """The tools in hand: what every step gets, opened and closed in one place."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +12,7 @@ from envgen.digest import digest, short
 from envgen.errors import Misconfigured, Weather
 from envgen.files import write_whole
 from envgen.ledger import Ledger
+from envgen.llm import Asked
 from envgen.records import BaseImage
 from envgen.sandbox import Engine, Recorded, retried
 
@@ -72,6 +73,8 @@ class Kit:
     config: RunConfig
     sandbox: Recorded
     bases: Bases
+    llm: Mapping[str, Asked] = field(default_factory=dict)
+    """Models by role (`author`); only the roles that the configuration gives a model."""
 
 
 @asynccontextmanager

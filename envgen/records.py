@@ -1,7 +1,8 @@
 """Every record of envgen: frozen values without ids, times, cost or host paths.
 
 Equal content means equal digest. The flow is TaskSpec -> TaskDraft -> BuiltTask -> ManifestRow,
-with Rejection as the other normal ending; Job and JobResult are one sandbox run as values.
+with Rejection as the other normal ending; Request and Completion are one question to a model, Job
+and JobResult one sandbox run.
 """
 
 from collections.abc import Mapping
@@ -138,6 +139,59 @@ class TaskDraft(Record):
         if self.spec is not None:
             return self.spec.slug
         return f"import-{short(self.digest, 8)}"
+
+
+# -- one question to a model -------------------------------------------------------------------
+
+
+class Message(Record):
+    role: Literal["system", "user", "assistant"]
+    text: str
+
+
+class Request(Record):
+    """One question to a model, as a value: the same request is asked, and paid, once."""
+
+    model: str
+    """Provider and name, e.g. `gemini:NAME`, `openai:NAME`."""
+    messages: tuple[Message, ...]
+    answer_schema: str | None = None
+    """Canonical JSON of the JSON Schema that the answer is asked to satisfy. A wish: whoever asks
+    validates what comes back."""
+    temperature: float = Field(1.0, ge=0, le=2)
+    top_p: float = Field(1.0, gt=0, le=1)
+    max_tokens: int = Field(8192, ge=1)
+    """Most tokens that are billed as output, thinking included."""
+    seed: int | None = None
+    sample: int = 0
+    """Makes another answer to the same question a request of its own."""
+
+
+class Usage(Record):
+    """Tokens as they are billed, whatever the provider calls them."""
+
+    input: int = 0
+    """All tokens of the question, the cached ones included."""
+    cached: int = 0
+    """Those of `input` that the provider had cached."""
+    output: int = 0
+    """All tokens billed as output, thinking included."""
+    thinking: int = 0
+    """Those of `output` that are not part of the answer."""
+
+
+Finish = Literal["stop", "length", "refused", "blocked"]
+
+
+class Completion(Record):
+    """What a model answered: a fact about the request, whether or not the answer is of use."""
+
+    text: str
+    finish: Finish
+    """`length`: cut at `max_tokens`. `refused`: by the model. `blocked`: by the provider."""
+    usage: Usage
+    model: str
+    """The exact model that says it answered."""
 
 
 # -- one sandbox run ---------------------------------------------------------------------------
