@@ -22,6 +22,9 @@ llm llm.scripted
 sandbox sandbox.parity sandbox.tail sandbox.archive sandbox.daemon sandbox.owner sandbox.scan
 sandbox.containers sandbox.images sandbox.roots sandbox.docker sandbox.scripted sandbox.selftest
 kit grade
+authors.fixtures.recipe authors.fixtures.made authors.fixtures.stage authors.fixtures.parts
+authors.fixtures.image authors.fixtures.audio authors.fixtures.video authors.fixtures.binary
+authors.fixtures.package authors.fixtures.services authors.fixtures.text authors.fixtures
 authors.procedural.family authors.procedural authors
 lint leaks build
 export export.harbor export.parquet export.unpack
@@ -32,7 +35,7 @@ LAYERS = _LAYERS.split()
 """Every module but the families, each below what may import it (a package stands after its parts,
 for its `__init__` gathers them). Imports inside functions and for typing count as well."""
 
-FAMILY_MAY_IMPORT = {"files", "records", "authors.procedural.family"}
+FAMILY_MAY_IMPORT = {"files", "records", "authors.fixtures.recipe", "authors.procedural.family"}
 """What a family is made of: values, and what a family is. Nothing that opens or runs anything."""
 
 CLOCKS = {"ledger", "terminal", "sandbox.containers", "sandbox.images"}
@@ -75,6 +78,7 @@ FILES = {
     name_of(path): path
     for path in sorted(PACKAGE.rglob("*.py"))
     if not {"task", "_share", "__pycache__"} & set(path.relative_to(PACKAGE).parts)
+    and path.parent != PACKAGE / "authors" / "fixtures" / "tools"
 }
 FAMILIES = {
     name
