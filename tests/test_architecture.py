@@ -25,7 +25,8 @@ kit grade
 authors.fixtures.recipe authors.fixtures.made authors.fixtures.stage authors.fixtures.parts
 authors.fixtures.image authors.fixtures.audio authors.fixtures.video authors.fixtures.binary
 authors.fixtures.package authors.fixtures.services authors.fixtures.text authors.fixtures
-authors.procedural.family authors.procedural authors
+authors.procedural.family authors.procedural
+authors.llm.blocks authors.llm.contents authors.llm authors
 lint leaks build
 export export.harbor export.parquet export.unpack
 pipeline runs rebuild
