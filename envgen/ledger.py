@@ -2,27 +2,27 @@
 
 One SQLite file and a folder of blobs hold everything that cost money or time. A key covers the
 whole request, so a request is executed once, whoever asks and however often the run is killed. Only
-facts about the task are recorded; weather (`errors.Weather`) passes through and leaves nothing.
+facts about the task are recorded as effects; weather (`errors.Weather`) passes through, and what it
+cost stands in `attempts`.
 """
 
 import asyncio
-import errno
 import hashlib
 import os
 import sqlite3
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+from envgen.attempts import BILLED, TABLE, Attempts
 from envgen.digest import digest
-from envgen.errors import HostDiskFull, Misconfigured
+from envgen.disk import room
+from envgen.errors import Misconfigured
 from envgen.records import Key, Record
 
-SCHEMA = 1
-_FULL = (errno.ENOSPC, errno.EDQUOT)
+SCHEMA = 2
 _TABLES = """
 CREATE TABLE IF NOT EXISTS effects (
   key TEXT PRIMARY KEY, kind TEXT NOT NULL, request TEXT NOT NULL, response TEXT NOT NULL,
@@ -58,7 +58,7 @@ class Blobs:
         name = hashlib.sha256(data).hexdigest()
         path = self.folder / name[:2] / name[2:]
         if not path.exists():
-            with _room(self.folder):
+            with room(self.folder):
                 path.parent.mkdir(exist_ok=True)
                 handle, torn = tempfile.mkstemp(prefix=".torn-", dir=self.folder)
                 try:
@@ -101,6 +101,7 @@ class Ledger:
             raise
         except sqlite3.DatabaseError as error:
             raise _unreadable(self.path, error) from error
+        self.attempts = Attempts(self._db, self.path)
 
     async def once(
         self, kind: str, request: Record, call: Callable[[], Awaitable[R]], use: Use, model: type[R]
@@ -156,11 +157,10 @@ class Ledger:
         self, key: Key, kind: str, request: Record, text: str, seconds: float, use: Use
     ) -> None:
         made_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        with _room(self.path), self._db:
+        with room(self.path), self._db:
             self._db.execute("BEGIN")
             self._db.execute(
-                "INSERT OR REPLACE INTO effects (key, kind, request, response, seconds, made_at) "
-                "VALUES (?, ?, ?, ?, ?, ?)",
+                f"INSERT OR REPLACE INTO effects VALUES (?1, ?2, ?3, ?4, ?5, {BILLED}, ?6)",
                 (key, kind, request.identity, text, seconds, made_at),
             )
             self._use(use, key)
@@ -229,6 +229,7 @@ class Ledger:
                 "INSERT OR IGNORE INTO uses VALUES (?, ?, ?)",
                 other._db.execute("SELECT * FROM uses"),
             )
+            self.attempts.merge(other.attempts)
         for blob in other.blobs.folder.glob("??/*"):
             self.blobs.put(blob.read_bytes())
         return gained
@@ -240,17 +241,6 @@ class Ledger:
 def key_of(kind: str, request: Record) -> Key:
     """The receipt of a request: its tagged digest, with the kind of edge."""
     return digest([kind, request.digest])
-
-
-@contextmanager
-def _room(place: Path) -> Iterator[None]:
-    """A full disk says nothing about the task that met it."""
-    try:
-        yield
-    except (OSError, sqlite3.OperationalError) as error:
-        if getattr(error, "errno", None) in _FULL or "is full" in str(error):
-            raise HostDiskFull(f"no space left at {place}: free some, then run again") from error
-        raise
 
 
 def _unreadable(path: Path, error: sqlite3.DatabaseError) -> Misconfigured:
@@ -271,7 +261,7 @@ def _open(path: Path) -> sqlite3.Connection:
                 f"{path} was written by a newer envgen (schema {version}, this one knows "
                 f"{SCHEMA}): upgrade envgen, or use another run"
             )
-        db.executescript(_TABLES)
+        db.executescript(_TABLES + TABLE)
         db.execute(f"PRAGMA user_version = {SCHEMA}")
     except BaseException:
         db.close()

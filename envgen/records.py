@@ -165,6 +165,9 @@ class Request(Record):
     seed: int | None = None
     sample: int = 0
     """Makes another answer to the same question a request of its own."""
+    nudge: int = Field(0, ge=0, exclude=True)
+    """How often a degenerate answer made it ask again, with another seed and temperature; not part
+    of the identity."""
 
 
 class Usage(Record):
@@ -180,7 +183,7 @@ class Usage(Record):
     """Those of `output` that are not part of the answer."""
 
 
-Finish = Literal["stop", "length", "refused", "blocked"]
+Finish = Literal["stop", "length", "refused", "blocked", "degenerate"]
 
 
 class Completion(Record):
@@ -188,8 +191,10 @@ class Completion(Record):
 
     text: str
     finish: Finish
-    """`length`: cut at `max_tokens`. `refused`: by the model. `blocked`: by the provider."""
+    """`length`: cut, or the question alone is too long. `refused`: by the model. `blocked`: by the
+    provider. `degenerate`: it ran in circles until it was cut, each time that it was asked."""
     usage: Usage
+    """Nothing but zeros when the server did not say."""
     model: str
     """The exact model that says it answered."""
 

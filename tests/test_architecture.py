@@ -17,8 +17,9 @@ _LAYERS = """
 __init__ errors digest files records share prompts config
 axes.catalogue axes.cells axes.row axes.yamlfile axes.loader axes.fit axes.walk axes.deal
 axes.sampler axes.measure axes.table axes
-dockerfile bases ledger
-llm llm.scripted
+dockerfile bases disk attempts ledger
+llm llm.scripted llm.trouble llm.wire llm.keys llm.schema llm.openai llm.gemini llm.prices
+llm.loops llm.deadline llm.booked llm.budget llm.pace llm.paced llm.retried llm.probe llm.opened
 sandbox sandbox.parity sandbox.tail sandbox.archive sandbox.daemon sandbox.owner sandbox.scan
 sandbox.containers sandbox.images sandbox.roots sandbox.docker sandbox.scripted sandbox.selftest
 kit grade
@@ -39,15 +40,15 @@ for its `__init__` gathers them). Imports inside functions and for typing count 
 FAMILY_MAY_IMPORT = {"files", "records", "authors.fixtures.recipe", "authors.procedural.family"}
 """What a family is made of: values, and what a family is. Nothing that opens or runs anything."""
 
-CLOCKS = {"ledger", "terminal", "sandbox.containers", "sandbox.images"}
+CLOCKS = {"attempts", "ledger", "terminal", "sandbox.containers", "sandbox.images"}
 """May look at the clock: what they learn from it is in no identity."""
 SECRETS = {"sandbox.owner"}
 """May be random beyond a seed: the name of a process."""
-ENVIRONMENT = {"sandbox.daemon"}
-"""May read the environment: where the engine is."""
-SDK = {"docker", "requests", "urllib3"}
-"""Only the container edge may know them."""
-LAZY = {"pyarrow", "rich.progress", "torch", "vllm"}
+ENVIRONMENT = {"sandbox.daemon", "llm.keys"}
+"""May read the environment: where the engine is, and the keys of providers."""
+SDK = {"sandbox": {"docker", "requests", "urllib3"}, "llm": {"openai", "google", "httpx2"}}
+"""Only the edges may know their libraries."""
+LAZY = {"google", "httpx2", "openai", "pyarrow", "rich.progress", "torch", "vllm"}
 """Imported inside functions only: they cost more than most commands need."""
 
 CATCHERS = {
@@ -206,8 +207,10 @@ def test_random_is_imported_for_seeded_generators_only(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_only_the_edges_know_their_libraries(name: str) -> None:
     tops = {module.split(".")[0] for module in imports(name)}
-    if not name.startswith("sandbox"):
-        assert tops & SDK == set()
+    foreign = {
+        library for edge, known in SDK.items() if edge != name.split(".")[0] for library in known
+    }
+    assert tops & foreign == set()
     assert not {
         m for m in imports(name, top=True) for lazy in LAZY if f"{m}.".startswith(f"{lazy}.")
     }
@@ -245,7 +248,7 @@ def test_importing_all_but_the_docker_engine_loads_no_sdk() -> None:
     engine = {"containers", "daemon", "docker", "images", "roots"}
     rest = [n for n in FILES if not (n.startswith("sandbox.") and n.split(".")[1] in engine)]
     found = loaded("\n".join(f"import envgen.{n}" for n in rest if n != "__init__"))
-    assert found & {*SDK, "pyarrow", "torch"} == set()
+    assert found & {*SDK["sandbox"], *SDK["llm"], "pyarrow", "torch"} == set()
 
 
 def test_importing_leaves_no_trace(tmp_path: Path) -> None:
