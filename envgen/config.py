@@ -31,8 +31,14 @@ class SampleConfig(_Group):
 class AuthorConfig(_Group):
     """Who turns specs into drafts."""
 
-    name: Literal["procedural"] = "procedural"
-    """`procedural`: families of tasks written as code; no model, no network."""
+    name: Literal["procedural", "llm"] = "procedural"
+    """`procedural`: families of tasks written as code; no model, no network. `llm`: a language
+    model writes each task."""
+    profile: Literal["full", "small"] = "full"
+    """`full`: the model writes everything. `small`: for models of one or two billion parameters,
+    which are asked for less at once; only specs that this profile can realise are drawn."""
+    mend_rounds: int = Field(2, ge=0, le=10)
+    """Times that what a gate saw goes back to the model before its task is rejected."""
     families: tuple[str, ...] = ()
     """Only these procedural families; empty = all."""
     model: str | None = Field(None, pattern=r"^(gemini|openai):\S+$")

@@ -32,6 +32,7 @@ CREATE TABLE IF NOT EXISTS uses (
   task TEXT NOT NULL, step TEXT NOT NULL, key TEXT NOT NULL,
   PRIMARY KEY (task, step, key)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS uses_by_key ON uses (key);
+CREATE TABLE IF NOT EXISTS retries (task TEXT PRIMARY KEY, times INTEGER NOT NULL) WITHOUT ROWID;
 """
 
 R = TypeVar("R", bound=Record)
@@ -176,6 +177,26 @@ class Ledger:
         """Forget one effect: asking again does it again."""
         self._db.execute("DELETE FROM effects WHERE key = ?", (key,))
 
+    def used(self, task: str, kind: str) -> list[tuple[str, Key, str]]:
+        """(step, key, response) of a task's effects of a kind, in the order of execution."""
+        return self._db.execute(
+            "SELECT u.step, e.key, e.response FROM uses u JOIN effects e ON e.key = u.key "
+            "WHERE u.task = ? AND e.kind = ? ORDER BY e.rowid",
+            (task, kind),
+        ).fetchall()
+
+    def retries(self, task: str) -> int:
+        """Times that a task was given another chance: its model is asked for another sample."""
+        row = self._db.execute("SELECT times FROM retries WHERE task = ?", (task,)).fetchone()
+        return int(row[0]) if row else 0
+
+    def retry(self, task: str) -> None:
+        """Give a task another chance; what was answered before stays where it is."""
+        self._db.execute(
+            "INSERT INTO retries VALUES (?, 1) ON CONFLICT (task) DO UPDATE SET times = times + 1",
+            (task,),
+        )
+
     def forget(self, *, step: str | None = None, task: str | None = None) -> int:
         """Delete the effects used by a step or a task (or both); returns how many."""
         where = " AND ".join(
@@ -228,6 +249,11 @@ class Ledger:
             self._db.executemany(
                 "INSERT OR IGNORE INTO uses VALUES (?, ?, ?)",
                 other._db.execute("SELECT * FROM uses"),
+            )
+            self._db.executemany(
+                "INSERT INTO retries VALUES (?, ?) ON CONFLICT (task) DO UPDATE "
+                "SET times = MAX(times, excluded.times)",
+                other._db.execute("SELECT * FROM retries"),
             )
             self.attempts.merge(other.attempts)
         for blob in other.blobs.folder.glob("??/*"):

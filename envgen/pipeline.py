@@ -1,18 +1,18 @@
 """Whole runs: `produce` one task; `run` many of them under a bound.
 
-The program reads like its description: a spec is authored, the draft goes through the gates, and
-what comes out is a built task or a rejection. The ledger makes a second run free, so there is no
-other notion of being done.
+The program reads like its description: a spec is authored, the draft goes through the gates, may
+be mended after what they saw, and what comes out is a built task or a rejection. The ledger makes
+a second run free, so there is no other notion of being done.
 """
 
 import asyncio
 import traceback
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from envgen.authors import author
+from envgen.authors import author, rounds
 from envgen.build import build
 from envgen.errors import Fault, ImageMissing, Misconfigured, Weather
 from envgen.grade import image_request
@@ -27,15 +27,27 @@ GIVE_UP = 8
 
 
 async def produce(spec: TaskSpec, kit: Kit) -> BuiltTask | Rejection:
-    """One task from its spec: a built task, or the rejection that says why not."""
-    draft = await authored(spec, kit)
-    return draft if isinstance(draft, Rejection) else await proven(draft, kit)
+    """One task from its spec: a built task, or the rejection that says why not.
+
+    What a gate saw goes back to an author who can mend, a bounded number of times.
+    """
+    trail: list[Rejection] = []
+    while True:
+        draft = await authored(spec, kit, trail)
+        if isinstance(draft, Rejection):
+            return draft
+        outcome = await proven(draft, kit)
+        if isinstance(outcome, BuiltTask) or len(trail) >= rounds(kit):
+            return outcome
+        trail.append(outcome)
 
 
-async def authored(spec: TaskSpec, kit: Kit) -> TaskDraft | Rejection:
+async def authored(
+    spec: TaskSpec, kit: Kit, trail: Sequence[Rejection] = ()
+) -> TaskDraft | Rejection:
     """The author's draft; what an author cannot do is a rejection."""
     try:
-        return await author(spec, kit)
+        return await author(spec, kit, trail)
     except Fault as fault:
         return Rejection(
             spec=spec,

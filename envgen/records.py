@@ -156,8 +156,8 @@ class Request(Record):
     """Provider and name, e.g. `gemini:NAME`, `openai:NAME`."""
     messages: tuple[Message, ...]
     answer_schema: str | None = None
-    """Canonical JSON of the JSON Schema that the answer is asked to satisfy. A wish: whoever asks
-    validates what comes back."""
+    """JSON text of the JSON Schema that the answer is asked to satisfy, its fields in the order in
+    which they should be filled in. A wish: whoever asks validates what comes back."""
     temperature: float = Field(1.0, ge=0, le=2)
     top_p: float = Field(1.0, gt=0, le=1)
     max_tokens: int = Field(8192, ge=1)

@@ -9,12 +9,13 @@ import pickle
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from envgen import axes, config
+from envgen.authors.llm.small import plan
 from envgen.authors.procedural import chosen
 from envgen.config import RunConfig
 from envgen.errors import Misconfigured
@@ -109,11 +110,11 @@ def empty(folder: RunFolder) -> None:
 def draw(folder: RunFolder, settings: RunConfig, author: str | None) -> dict[str, axes.Balance]:
     """Sample the run's specs into `specs.parquet`, save the configuration; returns the balance.
 
-    For the procedural author only what its families realise is drawn.
+    For an author who realises a part of the axes, only that part is drawn.
     """
     folder.path.mkdir(parents=True, exist_ok=True)
     catalogue, census = catalogue_of(settings), axes.Census()
-    support = support_of(settings) if author == "procedural" else None
+    support = support_of(settings, author)
     rows = axes.sample(
         catalogue,
         settings.sample.seed,
@@ -131,9 +132,13 @@ def catalogue_of(settings: RunConfig) -> axes.Catalogue:
     return axes.load(Path(settings.sample.axes) if settings.sample.axes else None)
 
 
-def support_of(settings: RunConfig) -> list[axes.Block]:
-    """What the procedural families realise, for the sampler to draw from."""
-    return [family.realises for family in chosen(settings.author.families)]
+def support_of(settings: RunConfig, author: str | None) -> Sequence[axes.Block] | None:
+    """What an author realises, for the sampler to draw from; None = everything."""
+    if author == "procedural":
+        return [family.realises for family in chosen(settings.author.families)]
+    if author == "llm" and settings.author.profile == "small":
+        return plan.support()
+    return None
 
 
 @dataclass

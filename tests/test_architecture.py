@@ -27,9 +27,13 @@ authors.fixtures.recipe authors.fixtures.made authors.fixtures.stage authors.fix
 authors.fixtures.image authors.fixtures.audio authors.fixtures.video authors.fixtures.binary
 authors.fixtures.package authors.fixtures.services authors.fixtures.text authors.fixtures
 authors.procedural.family authors.procedural
-authors.llm.blocks authors.llm.contents authors.llm authors
+authors.llm.blocks authors.llm.contents authors.llm.ask authors.llm.forms
+authors.llm.small.data authors.llm.small.items authors.llm.small.rules authors.llm.small.shapes
+authors.llm.small.plan authors.llm.small
+authors.llm.example authors.llm.full.brief authors.llm.full.sight authors.llm.full.mending
+authors.llm.full.open authors.llm.full authors.llm.estimate authors.llm authors
 lint leaks build
-export export.harbor export.parquet export.unpack
+export export.harbor export.parquet export.unpack letters
 pipeline runs rebuild
 terminal report doctor tables cli
 """
@@ -58,6 +62,7 @@ CATCHERS = {
 """Each catches everything in one place."""
 
 LONGER = {
+    "envgen/authors/llm/blocks.py": "four readers of one thing, to be compared line by line",
     "envgen/cli.py": "one function a command, and their options, which typer reads from signatures",
     "envgen/records.py": "the one vocabulary: records belong side by side",
     "verifiers/process.py": "everything that touches a hostile process, to be read in one go",
