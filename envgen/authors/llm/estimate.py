@@ -69,7 +69,9 @@ def estimate(
 def _call(step: str, count: int, asked: int, answer: int) -> Call:
     """With what is asked again."""
     output = round(count * answer * (1 + AGAIN))
-    return Call(step, round(count * (1 + AGAIN)), round(asked * (1 + AGAIN) + output * AGAIN), output)
+    return Call(
+        step, round(count * (1 + AGAIN)), round(asked * (1 + AGAIN) + output * AGAIN), output
+    )
 
 
 def _full(spec: TaskSpec, catalogue: axes.Catalogue) -> dict[str, int]:
