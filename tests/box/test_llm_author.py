@@ -1,0 +1,68 @@
+"""The llm author on real containers: a good task, one that is mended, one that never becomes good."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from envgen import config
+from envgen.build import GATES
+from envgen.files import File, FileTree
+from envgen.kit import Kit
+from envgen.llm import Asked
+from envgen.llm.scripted import Scripted
+from envgen.pipeline import produce
+from envgen.records import BuiltTask, Rejection
+from tests.pipeline.writer import JUDGE, SOLVE, spec_for, step_of, writer
+
+pytestmark = pytest.mark.box
+Do = Callable[[Awaitable[Any]], Any]
+SPEC = spec_for()
+SETTINGS = config.load(None, ["author.name=llm", "author.model=openai:toy"])
+
+
+def written_by(kit: Kit, model: Scripted) -> Kit:
+    return replace(kit, config=SETTINGS, llm={"author": Asked(model, kit.sandbox.ledger)})
+
+
+def test_a_good_task_passes_every_gate(kit: Kit, do: Do) -> None:
+    model = Scripted(writer())
+    task = do(produce(SPEC, written_by(kit, model)))
+    assert isinstance(task, BuiltTask), task
+    assert tuple(evidence.gate for evidence in task.evidence) == GATES
+    assert (task.baseline, task.draft.revision, len(model.asked)) == (0.0, 0, 4)
+
+
+def test_a_crashing_solution_and_a_lenient_verifier_are_mended(kit: Kit, do: Do) -> None:
+    crashing = FileTree({"solve.sh": File(b"#!/bin/bash\ncat nowhere.csv\nexit 7\n", 0o755)})
+    lenient = FileTree(
+        {
+            "check.py": "from verifiers import Check\n\n\ndef checks(task):\n"
+            "    yield Check('anything', 1.0)\n"
+        }
+    )
+    model = Scripted(
+        writer(
+            solution=lambda round: SOLVE if round else crashing,
+            verifier=lambda round: JUDGE if round else lenient,
+        )
+    )
+    task = do(produce(SPEC, written_by(kit, model)))
+    assert isinstance(task, BuiltTask), task
+    assert task.draft.revision == 2
+    steps = [step_of(request) for request in model.asked]
+    assert steps[4:] == ["verifier", "solution"]
+    assert "accepts the untouched container" in model.asked[4].messages[-1].text
+    assert "cat: nowhere.csv: No such file or directory" in model.asked[5].messages[-1].text
+
+
+def test_what_never_becomes_good_is_rejected_with_its_receipts(kit: Kit, do: Do) -> None:
+    broken = FileTree({"check.py": "def checks(task):\n    yield 1 / 0\n"})
+    model = Scripted(writer(verifier=lambda round: broken))
+    task = do(produce(SPEC, written_by(kit, model)))
+    assert isinstance(task, Rejection)
+    assert task.code == "noop:invalid"
+    assert "ZeroDivisionError" in task.detail
+    assert all(kit.sandbox.ledger.knows(key) for key in task.proof)
+    assert [step_of(request) for request in model.asked][4:] == ["verifier", "verifier"]
