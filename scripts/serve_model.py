@@ -1,4 +1,4 @@
-"""serve_model.py WEIGHTS PORT: an OpenAI-compatible server on 127.0.0.1, until it is told to end."""
+"""serve_model.py WEIGHTS PORT: an OpenAI-compatible server on 127.0.0.1, until told to end."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""The llm author on real containers: a good task, one that is mended, one that never becomes good."""
+"""The llm author on real containers: a good task, a mended one, one that never becomes good."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
