@@ -2,11 +2,13 @@
 
 import json
 import re
+import shutil
 import statistics
 import subprocess
 import sys
 from collections import Counter
 from decimal import Decimal
+from itertools import product
 from pathlib import Path
 from random import Random
 
@@ -17,7 +19,8 @@ from envgen.authors.llm.small import items as asks
 from envgen.authors.llm.small import plan, rules
 from envgen.authors.llm.small.data import Column, Data, Table, draw, read_data, schema
 from envgen.authors.llm.small.items import GROUPED, NO_CONDITION, Ambiguous, Item, Need, Where
-from envgen.authors.llm.small.shapes import compose, gaps_of
+from envgen.authors.llm.small.shapes import ENDINGS, Shape, compose, gaps_of
+from envgen.authors.llm.small.worked import example_items, ships, worked
 from envgen.files import FileTree
 from envgen.lint import lint
 from envgen.records import Environment, TaskDraft, TaskSpec
@@ -327,3 +330,69 @@ def graded(folder: Path, tests: FileTree, report: str) -> float:
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     return float(done.stdout)
+
+
+# -- the worked example --------------------------------------------------------------------------
+
+
+def shapes() -> list[Shape]:
+    """Every result in every layout and language, with and without gaps."""
+    found = []
+    for language, layout in product(("bash", "python"), ("csv", "tsv", "log", "nested")):
+        for kind, number, gappy in (
+            ("report", "integer", True), ("report", "amount", False), ("program", "amount", True),
+        ):  # fmt: skip
+            found += [
+                Shape(kind, language, layout, ("choice", number), gappy, needs)
+                for needs in (needs_of(ALL[:7], False), needs_of(ALL[7:], True))
+            ]
+    return found
+
+
+ALL = tuple(dict.fromkeys(asked.ask for asked, _ in RESULTS.values()))
+
+
+def needs_of(kinds: tuple[str, ...], dated: bool) -> tuple[Need, ...]:
+    return tuple(
+        Need(ask, narrowed=ask not in (*GROUPED, "most_common"), dated=dated) for ask in kinds
+    )
+
+
+@pytest.mark.parametrize("shape", shapes(), ids=lambda s: f"{s.language}-{s.layout}-{s.kind}")
+def test_the_worked_example_is_right(shape: Shape, tmp_path: Path) -> None:
+    if shape.language == "bash" and shape.layout == "nested" and not shutil.which("jq"):
+        pytest.skip("jq is not installed here")
+    data, items = ships(shape), example_items(shape)
+    for seed in range(100):
+        gaps = "length_m" if shape.gappy else ""
+        table = draw(data, shape.layout, 80, gaps, Random(seed))
+        try:
+            expected = [line for one in items for line in asks.lines(one, table)]
+            break
+        except Ambiguous:
+            continue
+    (tmp_path / f"passages.{ENDINGS[shape.layout]}").write_text(table.text())
+    (tmp_path / "code").write_text(worked(shape).code)
+    start = "bash" if shape.language == "bash" else sys.executable
+    done = subprocess.run(
+        [start, "code"], cwd=tmp_path, input=None if shape.report else table.text(),
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    bash_report = shape.report and shape.language == "bash"
+    said = (tmp_path / "report.txt").read_text() if bash_report else done.stdout
+    assert said.splitlines() == expected
+
+
+@pytest.mark.parametrize("language", ["bash", "python"])
+@pytest.mark.parametrize("wide", [False, True])
+def test_the_worked_filter_is_right(language: str, wide: bool, tmp_path: Path) -> None:
+    holds = ("choice", "integer", "name", *(("choice", "date") if wide else ()))
+    shape = Shape("filter", language, "log", holds, False, ())
+    clean, bad = rules.corpora(ships(shape), 40, Random(1))
+    (tmp_path / "code").write_text(worked(shape).code)
+    start = "bash" if language == "bash" else sys.executable
+    done = subprocess.run(
+        [start, "code"], cwd=tmp_path, input="".join(f"{line}\n" for line in (*clean, *bad)),
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.splitlines() == ["accept"] * 40 + ["reject"] * 40

@@ -17,6 +17,7 @@ from envgen.authors.llm.small import data as datas
 from envgen.authors.llm.small import items as asks
 from envgen.authors.llm.small import plan
 from envgen.authors.llm.small.shapes import Composed, Shape, compose, gaps_of
+from envgen.authors.llm.small.worked import worked
 from envgen.errors import Fault
 from envgen.files import File, FileTree
 from envgen.kit import Kit
@@ -112,7 +113,8 @@ async def _solution(talk: Talk, shape: Shape, task: Composed) -> FileTree:
         instruction=task.instruction,
         file=task.file,
         head=task.head,
-        hint="",
+        example=worked(shape),
+        fence="bash" if shape.language == "bash" else "python",
     )
     return await talk.answer(lambda text: _code(text, shape, task.file))
 

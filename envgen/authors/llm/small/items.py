@@ -295,6 +295,6 @@ def words(item: Item, data: Data) -> str:
     if item.ask in GROUPED:
         return (
             f"`{item.label} GROUP: VALUE`, one line for each value GROUP of `{item.by}` found in "
-            f"{told}, sorted by GROUP as `LC_ALL=C sort` does; VALUE is {asked} of that group."
+            f"{told}, sorted by GROUP as `LC_ALL=C sort` does; VALUE is, in that group, {asked}."
         )
     return f"`{item.label}: VALUE`, where VALUE is {asked}, over {told}."
