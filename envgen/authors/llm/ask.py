@@ -35,11 +35,14 @@ class Manner:
         temperature: of first answers; a repeated question is asked a little warmer.
         max_tokens: most tokens of an answer, thinking included.
         rounds: times that one part is asked again because its answer cannot be read.
+        forgets: an unreadable answer is dropped and the question asked anew; small models repeat
+            an objection in place of answering it.
     """
 
     temperature: float
     max_tokens: int
     rounds: int
+    forgets: bool = False
 
 
 @dataclass
@@ -164,7 +167,10 @@ class Talk:
 
     def object(self, reason: str) -> None:
         """Say what came of the last answer. The reason is quoted: others may have written it."""
-        self.say("again.md.j2", reason=quoted(reason))
+        if self.manner.forgets:
+            self.messages.pop()
+        else:
+            self.say("again.md.j2", reason=quoted(reason))
 
 
 def author_of(kit: Kit) -> str:

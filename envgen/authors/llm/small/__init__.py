@@ -6,6 +6,7 @@ here from what it said, so they agree; what is proven by the gates is that the t
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 
 from envgen import axes
@@ -24,8 +25,10 @@ from envgen.kit import Kit
 from envgen.records import Environment, Limits, Rejection, TaskDraft, TaskSpec
 from envgen.share import share
 
-FORMS = Manner(temperature=0.6, max_tokens=700, rounds=2)
-CODE = Manner(temperature=0.2, max_tokens=800, rounds=1)
+FORMS = Manner(temperature=0.6, max_tokens=600, rounds=3, forgets=True)
+CODE = Manner(temperature=0.2, max_tokens=900, rounds=2, forgets=True)
+OUTPUT_CHARS = 600
+"""Of a failed attempt's output, as its author sees it."""
 LIMITS = Limits(agent_seconds=120, verify_seconds=120, build_seconds=120, disk_mb=64, memory_mb=512)
 
 
@@ -38,11 +41,11 @@ async def written(
     shape = plan.shape_of(spec)
     data = await _data(spec, shape, kit, texts)
     task = await _task(spec, shape, data, kit)
-    talk = Talk(spec, kit, "solution", CODE)
-    solution = await _solution(talk, shape, task)
-    for rejection in trail:
-        talk.object(seen_by_agent(rejection))
-        solution = await talk.answer(lambda text: _code(text, shape, task.file))
+    solution = await _solution(spec, shape, task, kit)
+    for times, rejection in enumerate(trail, start=1):
+        code = solution[code_name(shape)].data.decode()
+        attempt = Attempt(times, code, seen_by_agent(rejection))
+        solution = await _solution(spec, shape, task, kit, attempt)
     return TaskDraft(
         spec=spec,
         author=author_of(kit),
@@ -57,12 +60,21 @@ async def written(
     )
 
 
+@dataclass(frozen=True)
+class Attempt:
+    """A solution that was not accepted, how many there were, and what its author saw of it."""
+
+    times: int
+    code: str
+    output: str
+
+
 def seen_by_agent(rejection: Rejection) -> str:
-    """What an agent would have seen of it: its own output. Never what the hidden checks found."""
-    if rejection.step == "reference":
-        _, _, own = rejection.detail.partition("\n")
-        return f"The result was not what the task asks for. Your program's own output:\n{own}"
-    return f"{rejection.step}: {rejection.detail}"
+    """The solution's own output. Never what the hidden checks found."""
+    if rejection.step != "reference":
+        return f"{rejection.code}: {rejection.detail[:400]}"
+    _, _, own = rejection.detail.partition("\n")
+    return own[:OUTPUT_CHARS]
 
 
 # -- the three calls ---------------------------------------------------------------------------
@@ -105,23 +117,32 @@ async def _task(spec: TaskSpec, shape: Shape, data: datas.Data, kit: Kit) -> Com
     )
 
 
-async def _solution(talk: Talk, shape: Shape, task: Composed) -> FileTree:
-    what = "a Bash script" if not shape.program else f"the program {shape.program}"
+async def _solution(
+    spec: TaskSpec, shape: Shape, task: Composed, kit: Kit, attempt: Attempt | None = None
+) -> FileTree:
+    warmer = CODE.temperature + 0.25 * (attempt.times if attempt else 0)
+    talk = Talk(spec, kit, "solution", replace(CODE, temperature=warmer))
     talk.say(
         "small/solution.md.j2",
-        what=what,
+        what=f"the program {shape.program}" if shape.program else "a Bash script",
         instruction=task.instruction,
         file=task.file,
         head=task.head,
         example=worked(shape),
-        fence="bash" if shape.language == "bash" else "python",
+        fence=shape.language,
+        attempt=attempt,
     )
     return await talk.answer(lambda text: _code(text, shape, task.file))
 
 
+def code_name(shape: Shape) -> str:
+    """The file that the model writes."""
+    return shape.program or "work.sh"
+
+
 def _code(text: str, shape: Shape, file: str) -> FileTree:
     """The solution in an answer: the program or script, and what puts it in its place."""
-    name = shape.program or "work.sh"
+    name = code_name(shape)
     answer = read(text, nonce_of("small"), only=name)
     if answer.trouble or not answer.whole:
         raise ValueError(answer.trouble or "the code block is not closed")
