@@ -113,7 +113,6 @@ def test_the_solution_sees_only_what_an_agent_would_see(make: Make, do: Do) -> N
     for hidden in (BRIEF["truth"], BRIEF["goal"], "300", CHECK):
         assert str(hidden) not in asked["solution"]
     assert str(BRIEF["truth"]) in asked["verifier"]
-    assert "awk" not in asked["verifier"].split("What is in the container")[1].split("How it")[0]
     assert SOLVE["solve.sh"].data.decode() not in asked["verifier"]
     assert "exact_text" in asked["verifier"]
     assert "def checks(task" in asked["verifier"]
