@@ -26,7 +26,8 @@ authors.procedural.family authors.procedural authors
 lint leaks build
 export export.harbor export.parquet export.unpack
 pipeline runs rebuild
-terminal report doctor tables cli
+terminal report doctor tables
+cli.options cli.work cli.tasks cli.look cli.bases cli.ledger cli cli.__main__
 """
 LAYERS = _LAYERS.split()
 """Every module but the families, each below what may import it (a package stands after its parts,
@@ -53,7 +54,6 @@ CATCHERS = {
 """Each catches everything in one place."""
 
 LONGER = {
-    "envgen/cli.py": "one function a command, and their options, which typer reads from signatures",
     "envgen/records.py": "the one vocabulary: records belong side by side",
     "verifiers/process.py": "everything that touches a hostile process, to be read in one go",
     "envgen/authors/procedural/holdout_forecast/scenarios.py": "data: the scenarios in words",
