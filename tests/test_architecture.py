@@ -35,7 +35,8 @@ authors.llm.full.open authors.llm.full authors.llm.estimate authors.llm authors
 lint leaks build
 export export.harbor export.parquet export.unpack letters
 pipeline runs rebuild
-terminal report doctor tables cli
+terminal report doctor tables
+cli.options cli.work cli.tasks cli.look cli.bases cli.ledger cli cli.__main__
 """
 LAYERS = _LAYERS.split()
 """Every module but the families, each below what may import it (a package stands after its parts,
@@ -63,7 +64,6 @@ CATCHERS = {
 
 LONGER = {
     "envgen/authors/llm/blocks.py": "four readers of one thing, to be compared line by line",
-    "envgen/cli.py": "one function a command, and their options, which typer reads from signatures",
     "envgen/records.py": "the one vocabulary: records belong side by side",
     "verifiers/process.py": "everything that touches a hostile process, to be read in one go",
     "envgen/authors/procedural/holdout_forecast/scenarios.py": "data: the scenarios in words",
