@@ -12,6 +12,7 @@ from envgen.terminal import clean
 
 if TYPE_CHECKING:
     from envgen.doctor import Finding
+    from envgen.letters import Letter
 
 
 def balance_table(found: Mapping[str, Balance]) -> None:
@@ -44,6 +45,26 @@ def report_tables(found: Mapping[str, Any]) -> None:
     if spread:
         row = tuple(f"{spread[name]:.0f}" for name in ("median", "most", "total"))
         _print("bytes that tasks add to their bases", ("median", "most", "total"), [row])
+
+
+def letters_table(found: Sequence["Letter"]) -> None:
+    """Dead letters, one a row."""
+    rows = [
+        (x.task, str(x.retries), str(len(x.answers)), x.code, " ".join(x.detail.split())[:200])
+        for x in found
+    ]
+    _print("dead letters", ("task", "retries", "answers", "code", "detail"), rows)
+
+
+def letter_page(found: "Letter") -> None:
+    """One dead letter with all its answers, as they came."""
+    console = Console(soft_wrap=True)
+    for title, text in (
+        (f"{found.task}: {found.code}, {found.retries} retries", found.detail),
+        *((f"{a.step}, {a.completion.finish}, {a.key}", a.completion.text) for a in found.answers),
+    ):
+        console.rule(Text(clean(title)))
+        console.print(Text(clean(text)))
 
 
 def doctor_table(findings: Sequence["Finding"]) -> None:

@@ -24,8 +24,9 @@ sandbox sandbox.parity sandbox.tail sandbox.archive sandbox.daemon sandbox.owner
 sandbox.containers sandbox.images sandbox.roots sandbox.docker sandbox.scripted sandbox.selftest
 kit grade
 authors.fixtures.recipe authors.fixtures.made authors.fixtures.stage authors.fixtures.parts
-authors.fixtures.image authors.fixtures.audio authors.fixtures.video authors.fixtures.binary
-authors.fixtures.package authors.fixtures.services authors.fixtures.text authors.fixtures
+authors.fixtures.reading authors.fixtures.image authors.fixtures.audio authors.fixtures.video
+authors.fixtures.binary authors.fixtures.package authors.fixtures.services
+authors.fixtures.tables authors.fixtures.text authors.fixtures
 authors.procedural.family authors.procedural
 authors.llm.blocks authors.llm.contents authors.llm.ask authors.llm.forms
 authors.llm.small.data authors.llm.small.items authors.llm.small.rules authors.llm.small.shapes
