@@ -54,6 +54,10 @@ class RunFolder:
         return self.path / "rejections.parquet"
 
     @property
+    def drafts(self) -> Path:
+        return self.path / "drafts"
+
+    @property
     def tasks(self) -> Path:
         return self.path / "tasks"
 
@@ -115,16 +119,23 @@ def draw(folder: RunFolder, settings: RunConfig, author: str | None) -> dict[str
     folder.path.mkdir(parents=True, exist_ok=True)
     catalogue, census = catalogue_of(settings), axes.Census()
     support = support_of(settings, author)
-    rows = axes.sample(
-        catalogue,
-        settings.sample.seed,
-        settings.sample.n,
-        preset=settings.sample.preset,
-        support=support,
-    )
+    rows = _rows(settings, catalogue, support)
     config.save(settings, folder.config)
     axes.write_specs(folder.specs, census.watch(rows))
     return census.balance(catalogue, settings.sample.preset, support)
+
+
+def specs_of(settings: RunConfig) -> Iterator[TaskSpec]:
+    """The specs that a run of these settings and their author would have, without writing any."""
+    support = support_of(settings, settings.author.name)
+    return map(axes.spec_of, _rows(settings, catalogue_of(settings), support))
+
+
+def _rows(
+    settings: RunConfig, catalogue: axes.Catalogue, support: Sequence[axes.Block] | None
+) -> Iterator[axes.Row]:
+    wanted = settings.sample
+    return axes.sample(catalogue, wanted.seed, wanted.n, preset=wanted.preset, support=support)
 
 
 def catalogue_of(settings: RunConfig) -> axes.Catalogue:
@@ -146,6 +157,8 @@ class Tally:
     """What became of the specs, counted as it happens."""
 
     total: int
+    drafted: int = 0
+    """Drafts of a run that stops before the gates."""
     kept: int = 0
     rejected: Counter[str] = field(default_factory=Counter)
     unfinished: int = 0
@@ -154,10 +167,13 @@ class Tally:
 
     @property
     def done(self) -> int:
-        return self.kept + sum(self.rejected.values()) + self.unfinished + self.bugs
+        rejected = sum(self.rejected.values())
+        return self.drafted + self.kept + rejected + self.unfinished + self.bugs
 
-    def count(self, outcome: Outcome) -> None:
-        if isinstance(outcome, BuiltTask):
+    def count(self, outcome: Outcome | TaskDraft) -> None:
+        if isinstance(outcome, TaskDraft):
+            self.drafted += 1
+        elif isinstance(outcome, BuiltTask):
             self.kept += 1
         elif isinstance(outcome, Rejection):
             self.rejected[outcome.step] += 1
@@ -211,22 +227,24 @@ async def accepted(folder: RunFolder, kit: Kit) -> None:
 
 
 async def draft_all(
-    folder: RunFolder, specs: list[TaskSpec], kit: Kit, stop: Stop
-) -> tuple[int, Tally]:
-    """Write every spec's draft below `drafts/`; how many, and what became of the others."""
-    drafted, tally = 0, Tally(len(specs))
-    drafts = folder.path / "drafts"
+    folder: RunFolder,
+    specs: list[TaskSpec],
+    kit: Kit,
+    stop: Stop,
+    watch: Callable[[Tally], None] = lambda tally: None,
+) -> Tally:
+    """Write every spec's draft below `drafts/`; what became of all of them."""
+    tally = Tally(len(specs))
     async with aclosing(run_all(specs, kit, stop, authored)) as outcomes:
         async for _, outcome in outcomes:
+            tally.count(outcome)
             if isinstance(outcome, TaskDraft):
                 tree = harbor.draft_folder(outcome, kit.config.export)
-                harbor.write(tree, drafts / outcome.slug)
-                drafted += 1
-                continue
-            tally.count(outcome)
-            if isinstance(outcome, Unfinished):
+                harbor.write(tree, folder.drafts / outcome.slug)
+            elif isinstance(outcome, Unfinished):
                 _crash(folder, outcome)
-    return drafted, tally
+            watch(tally)
+    return tally
 
 
 async def finish(

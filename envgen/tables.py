@@ -11,6 +11,7 @@ from envgen.axes import Balance
 from envgen.terminal import clean
 
 if TYPE_CHECKING:
+    from envgen.attempts import Spent
     from envgen.doctor import Finding
     from envgen.letters import Letter
 
@@ -65,6 +66,31 @@ def letter_page(found: "Letter") -> None:
     ):
         console.rule(Text(clean(title)))
         console.print(Text(clean(text)))
+
+
+def estimate_table(model: str, rows: Sequence[Mapping[str, Any]], priced: bool) -> None:
+    """Calls, tokens and dollars by step, and all together."""
+    names = ("calls", "input", "output", "dollars")
+    total = {"step": "all", **{name: sum(row[name] for row in rows) for name in names}}
+    cells = [
+        (r["step"], *(str(r[n]) for n in names[:3]), f"{r['dollars']:.4f}" if priced else "?")
+        for r in [*rows, total]
+    ]
+    _print(f"estimate for {model}", ("step", *names), cells)
+
+
+def cost_table(rows: Sequence["Spent"]) -> None:
+    """What was asked and paid, by model, lane and outcome."""
+    cells = [
+        (
+            *(r.model, r.lane, r.outcome),
+            *(str(n) for n in (r.attempts, r.input, r.cached, r.output, r.thinking)),
+            *(f"{dollars:.4f}" for dollars in (r.cost, r.risk)),
+        )
+        for r in rows
+    ]
+    names = ("attempts", "input", "cached", "output", "thinking", "dollars", "perhaps")
+    _print("asked and paid", ("model", "lane", "outcome", *names), cells)
 
 
 def doctor_table(findings: Sequence["Finding"]) -> None:
