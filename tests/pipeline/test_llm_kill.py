@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -193,6 +194,18 @@ def booked(data: Path) -> Booked:
     )
 
 
+def killed(words: list[str], provider: Provider, moments: random.Random, all_: int) -> int:
+    """Start, and kill once so many more questions have come in; a run that is over is no kill."""
+    before, wanted = provider.askings.total(), moments.randint(1, max(2, all_ // (KILLS + 1)))
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while provider.askings.total() - before < wanted:
+        assert process.poll() is None, "it ended before its kill"
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    return wanted
+
+
 def test_faults_kills_and_a_budget_change_nothing_but_the_time(place: Path) -> None:
     quiet = Provider()
     with serving(quiet) as url:
@@ -207,23 +220,12 @@ def test_faults_kills_and_a_budget_change_nothing_but_the_time(place: Path) -> N
 
     provider, moments = Provider(), random.Random(SEED)
     with serving(provider) as url:
-        words, lived = command(place / "killed", url, 1000), list[float]()
-        while len(lived) < KILLS:
-            process = subprocess.Popen(
-                words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-            )
-            seconds = moments.uniform(2.0, max(4.0, SPECS / 40))
-            try:
-                process.communicate(timeout=seconds)
-                break  # finished before its time
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.communicate()
-                lived.append(round(seconds, 1))
+        words = command(place / "killed", url, 1000)
+        lived = [killed(words, provider, moments, quiet.askings.total()) for _ in range(KILLS)]
         finished(words)
     after = booked(place / "killed")
     twice = sum(times - 1 for times in provider.paid.values())
-    print(f"killed after {lived} s; {after}; {twice} paid twice, {after.unknown} were in flight")
+    print(f"killed after {lived} more questions; {twice} paid twice; {after}")
     assert drafts(place / "killed") == drafts(place / "quiet")
     assert twice <= after.unknown <= KILLS * IN_FLIGHT
     assert 0 <= provider.paid.total() - after.billed <= after.unknown
