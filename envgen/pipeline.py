@@ -85,6 +85,8 @@ class Unfinished:
     spec: TaskSpec
     reason: str
     bug: bool = False
+    stops: bool = False
+    """Every other task would meet it as well."""
 
 
 Outcome = BuiltTask | Rejection | Unfinished
@@ -99,8 +101,11 @@ class Stop:
 
     def saw(self, outcome: object) -> None:
         """When everything fails for outside reasons, feeding more makes it no better."""
-        self._in_a_row = self._in_a_row + 1 if isinstance(outcome, Unfinished) else 0
-        if self._in_a_row >= GIVE_UP:
+        if not isinstance(outcome, Unfinished):
+            self._in_a_row = 0
+            return
+        self._in_a_row += 1
+        if outcome.stops or self._in_a_row >= GIVE_UP:
             self.drain = True
 
 
@@ -120,7 +125,7 @@ async def run(
         try:
             return spec, await step(spec, kit)
         except Weather as weather:
-            return spec, Unfinished(spec, f"{weather.code}: {weather}")
+            return spec, Unfinished(spec, f"{weather.code}: {weather}", stops=weather.stops)
         except Misconfigured:
             raise
         except Exception:  # noqa: BLE001 - the one catcher

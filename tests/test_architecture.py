@@ -18,7 +18,7 @@ __init__ errors digest files records share prompts config
 axes.catalogue axes.cells axes.row axes.yamlfile axes.loader axes.fit axes.walk axes.deal
 axes.sampler axes.measure axes.table axes
 dockerfile bases disk attempts ledger
-llm llm.scripted llm.trouble llm.wire llm.keys llm.schema llm.openai llm.gemini llm.prices
+llm llm.scripted llm.trouble llm.line llm.wire llm.keys llm.schema llm.openai llm.gemini llm.prices
 llm.loops llm.deadline llm.booked llm.budget llm.pace llm.paced llm.retried llm.probe llm.opened
 sandbox sandbox.parity sandbox.tail sandbox.archive sandbox.daemon sandbox.owner sandbox.scan
 sandbox.containers sandbox.images sandbox.roots sandbox.docker sandbox.scripted sandbox.selftest

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
+from envgen.llm.line import http_client, line_seen
 from envgen.llm.trouble import Seen, cleaned, wait_of
 from envgen.llm.wire import (
     answered,
     count,
     decoded,
-    http_client,
     items,
-    line_seen,
     mapping,
     missing,
     nudged,

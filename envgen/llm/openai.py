@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
+from envgen.llm.line import http_client, line_seen
 from envgen.llm.schema import is_strict, loosened
 from envgen.llm.trouble import Seen, cleaned, wait_of
 from envgen.llm.wire import (
     answered,
     count,
     decoded,
-    http_client,
     items,
-    line_seen,
     mapping,
     missing,
     nudged,
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 
 NAME = "openai"
 URL = "https://api.openai.com/v1"
+PATH = "/chat/completions"
 _FINISH: Mapping[str, Finish] = {
     "length": "length",
     "max_tokens": "length",
@@ -76,17 +76,18 @@ class OpenAI:
             Trouble: no answer.
             Misconfigured: the server refuses such requests.
         """
+        import httpx2
         import openai
 
         sent = body(request, own=self.own)
         if self.flex:
             sent["service_tier"] = "flex"
         try:
-            raw = await self._client.chat.completions.with_raw_response.create(**sent)
+            raw = await self._client.post(PATH, body=sent, cast_to=httpx2.Response)
         except openai.OpenAIError as error:
             seen = self._seen(error)
         else:
-            return read(raw.http_response.content, request.model, self._key)
+            return read(raw.content, request.model, self._key)
         return answered(seen, request.model)  # here, where the SDK's error is no context of it
 
     def _seen(self, error: "openai.OpenAIError") -> Seen:

@@ -17,13 +17,13 @@ from envgen.llm.budget import Budget, Capped
 from envgen.llm.deadline import Timed
 from envgen.llm.gemini import Gemini
 from envgen.llm.keys import key_for
+from envgen.llm.line import check_url
 from envgen.llm.loops import Watched
 from envgen.llm.openai import OpenAI
 from envgen.llm.pace import Clock, LoopClock
 from envgen.llm.paced import Paced
 from envgen.llm.prices import Tariff, tariff
 from envgen.llm.retried import Retried
-from envgen.llm.wire import check_url
 
 
 class Adapter(Model, Protocol):

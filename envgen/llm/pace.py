@@ -6,7 +6,8 @@ from typing import Protocol
 
 BURST = 1 / 20
 """Of a minute's worth, which a bucket holds when full."""
-_NEARLY = 1e-9
+TICK = 0.001
+"""Seconds of the shortest wait: fractions that time cannot tell apart are not waited for."""
 
 
 class Clock(Protocol):
@@ -47,9 +48,9 @@ class Bucket:
     async def take(self, amount: float) -> None:
         """Wait until there is so much, then take it; first come, first served."""
         async with self._turn:
-            need = min(amount, self.size) * (1 - _NEARLY)
+            need = min(amount, self.size)
             while self._fill() < need:
-                await self._clock.sleep((need - self.level) / self.rate)
+                await self._clock.sleep(max(TICK, (need - self.level) / self.rate))
             self.level -= amount
 
     def give(self, amount: float) -> None:

@@ -8,8 +8,6 @@ from envgen.records import Completion, Request
 
 BYTES_PER_TOKEN = 4
 """Of a question, roughly; what was really used is settled after the call."""
-PAUSE = 1.0
-"""Seconds that nobody asks after a refusal that does not say how long to wait."""
 
 
 class Paced:
@@ -66,5 +64,6 @@ class Paced:
         return answer
 
     def _wait_for(self, error: Throttled) -> None:
-        after = PAUSE if error.seen.after is None else error.seen.after
+        """Nobody asks before the time that one of us was told."""
+        after = error.seen.after or 0.0
         self.not_before = max(self.not_before, self._clock.now() + after)

@@ -1,66 +1,18 @@
-"""What both adapters share: a lean HTTP client, tolerant readers, clean text, honest errors.
+"""What both adapters share: tolerant readers, clean text, honest errors.
 
 Servers that call themselves compatible send numbers as text, null for nothing, web pages under 200.
 Readers here give a value or nothing; they do not raise on what a server sent.
 """
 
-import ipaddress
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from typing import Any
 
 from envgen.errors import Misconfigured
 from envgen.llm.trouble import Seen, kind_of, trouble
 from envgen.records import Completion, Request, Usage
 
-if TYPE_CHECKING:
-    import httpx2
-
-CONNECT_SECONDS = 10.0
 EXTRA = "pip install 'envgen[llm]'"
-
-
-def http_client(base_url: str, seconds: float, in_flight: int) -> "httpx2.AsyncClient":
-    """A client that keeps its connections, follows no redirect and needs no proxy to loopback."""
-    import httpx2
-
-    return httpx2.AsyncClient(
-        follow_redirects=False,
-        limits=httpx2.Limits(
-            max_connections=in_flight, max_keepalive_connections=in_flight, keepalive_expiry=60
-        ),
-        timeout=httpx2.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS)),
-        trust_env=not is_loopback(base_url),
-    )
-
-
-def is_loopback(base_url: str) -> bool:
-    """Whether an address is on this machine."""
-    host = urlsplit(base_url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
-
-
-def check_url(base_url: str) -> str:
-    """The address, without a slash at its end.
-
-    Raises:
-        Misconfigured: no such address can be asked.
-    """
-    try:
-        parts = urlsplit(base_url)
-        good = parts.scheme in ("http", "https") and parts.hostname and not parts.username
-    except ValueError:
-        good = False
-    if not good:
-        raise Misconfigured(
-            "llm.base_url: not an address; write it as http://HOST:PORT/v1, without name or "
-            "password (keys come from the environment)"
-        )
-    return base_url.rstrip("/")
 
 
 def missing(provider: str) -> Misconfigured:
@@ -157,14 +109,3 @@ def answered(seen: Seen, model: str) -> Completion:
     if kind in ("blocked", "refused"):
         return Completion(text="", finish="blocked", usage=usage, model=model)
     raise trouble(seen)
-
-
-def line_seen(provider: str, error: BaseException) -> Seen:
-    """What an error of the HTTP library says."""
-    import httpx2
-
-    if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.PoolTimeout):
-        return Seen(provider, "unreachable")
-    if isinstance(error, httpx2.TimeoutException):
-        return Seen(provider, "timeout")
-    return Seen(provider, "dropped")
