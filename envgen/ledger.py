@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from envgen.attempts import BILLED, TABLE, Attempts
+from envgen.batches import TABLES, Batches
 from envgen.digest import digest
 from envgen.disk import room
 from envgen.errors import Misconfigured
@@ -102,6 +103,7 @@ class Ledger:
         except sqlite3.DatabaseError as error:
             raise _unreadable(self.path, error) from error
         self.attempts = Attempts(self._db, self.path)
+        self.batches = Batches(self._db, self.path)
 
     async def once(
         self, kind: str, request: Record, call: Callable[[], Awaitable[R]], use: Use, model: type[R]
@@ -156,14 +158,22 @@ class Ledger:
     def _put(
         self, key: Key, kind: str, request: Record, text: str, seconds: float, use: Use
     ) -> None:
-        made_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         with room(self.path), self._db:
             self._db.execute("BEGIN")
-            self._db.execute(
-                f"INSERT OR REPLACE INTO effects VALUES (?1, ?2, ?3, ?4, ?5, {BILLED}, ?6)",
-                (key, kind, request.identity, text, seconds, made_at),
-            )
+            self._write(key, kind, request, text, seconds)
             self._use(use, key)
+
+    def keep(self, key: Key, kind: str, request: Record, response: Record) -> None:
+        """Record a response that came when nobody was waiting for it; it has no use yet."""
+        with room(self.path):
+            self._write(key, kind, request, response.model_dump_json(), 0.0)
+
+    def _write(self, key: Key, kind: str, request: Record, text: str, seconds: float) -> None:
+        made_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        self._db.execute(
+            f"INSERT OR REPLACE INTO effects VALUES (?1, ?2, ?3, ?4, ?5, {BILLED}, ?6)",
+            (key, kind, request.identity, text, seconds, made_at),
+        )
 
     def _use(self, use: Use, key: Key) -> None:
         self._db.execute("INSERT OR IGNORE INTO uses VALUES (?, ?, ?)", (use.task, use.step, key))
@@ -261,7 +271,7 @@ def _open(path: Path) -> sqlite3.Connection:
                 f"{path} was written by a newer envgen (schema {version}, this one knows "
                 f"{SCHEMA}): upgrade envgen, or use another run"
             )
-        db.executescript(_TABLES + TABLE)
+        db.executescript(_TABLES + TABLE + TABLES)
         db.execute(f"PRAGMA user_version = {SCHEMA}")
     except BaseException:
         db.close()
