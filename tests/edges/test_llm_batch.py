@@ -5,6 +5,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 from typing import Any, NamedTuple
 
 import pytest
@@ -79,7 +80,7 @@ class Bench:
 
     async def ask(self, *requests: Request, until: Callable[[], bool] | None = None) -> list[Any]:
         """Ask through a lane of its own; with `until`, as a process that dies when it holds."""
-        async with Loopback(self.server) as server:
+        async with asyncio.timeout(60), Loopback(self.server) as server:
             jobs, adapter = self.jobs(server.url)
             lane = Lane(
                 self.online,
@@ -607,6 +608,60 @@ def test_two_runs_do_not_take_each_others_jobs(bench: Bench) -> None:
     intend = bench.ledger.batches.intend
     first, second = (intend(run, "m", [x], 0.0) for run, x in zip("ab", lines, strict=True))
     assert first != second
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whatever_goes_wrong_each_request_gets_its_own_answer(
+    bench: Bench, do: Do, seed: int
+) -> None:
+    """Lines shuffled, doubled, swapped, lost and failed, 429 and lost answers, five kills."""
+    rng = Random(seed)
+    asked = bench.requests(60)
+    spoilt_jobs = []
+
+    def spoilt(results: list[Result]) -> list[Result]:
+        rng.shuffle(results)
+        if len(results) < 4:
+            return results
+        a, b, c, lost, *rest = results
+        spoilt_jobs.append(lost.key)
+        swapped = [Result(b.key, a.text, a.prompt), Result(a.key, b.text, b.prompt)]
+        return [*swapped, Result(c.key, "", "", 500, "server_error"), *rest, *rest[:3]]
+
+    bench.server.shape = spoilt
+    for _ in range(5):
+        bench.server.looks = rng.randrange(2, 5)
+        bench.server.faults = {
+            "create": [busy(bench), LOST][: rng.randrange(3)],
+            "look": [Reply(how="drop")] * rng.randrange(3),
+        }
+        served = len(bench.server.served) + rng.randrange(1, 9)
+        some = rng.sample(asked, 12)
+        everything = [receipt(request) for request in some]
+        do(
+            bench.ask(
+                *some,
+                until=lambda served=served, keys=everything: (
+                    len(bench.server.served) >= served or all(map(bench.ledger.knows, keys))
+                ),
+            )
+        )
+    bench.server.faults.clear()
+    found = do(bench.ask(*asked))
+    words = [(text.split()[0], text.split()[-1].lower()) for text in found]
+    assert [word for _, word in words] == [f"word{n}" for n in range(60)]
+    lines = [key for job in bench.server.jobs.values() for key, _ in job.lines]
+    assert len(lines) == len(set(lines)) == 60
+    jobs = len(spoilt_jobs)
+    assert jobs >= 3
+    assert [who for who, _ in words].count("online") == len(bench.retried) == 4 * jobs
+    assert {outcome: row[0] for (_, outcome), row in bench.billed.items()} == {
+        "stop": 60 - 4 * jobs,
+        "mismatched": 2 * jobs,
+        "transient": jobs,
+        "missing": jobs,
+    }
+    assert bench.ledger.attempts.spent() == (2.0 * (60 - 2 * jobs), 0.0)
 
 
 # -- what is sent ------------------------------------------------------------------------------

@@ -14,8 +14,9 @@ from envgen.batches import Line
 from envgen.llm.batch.dialect import openapi
 from envgen.llm.batch.jobs import Result, State, distinct, failed, parsed
 from envgen.llm.gemini import NAME, Gemini, contents, fault, read, settings
+from envgen.llm.line import line_seen
 from envgen.llm.trouble import Seen, Trouble, trouble
-from envgen.llm.wire import count, decoded, items, line_seen, mapping, text_of
+from envgen.llm.wire import count, decoded, items, mapping, text_of
 
 T = TypeVar("T")
 _NOTHING: Mapping[str, Any] = {}
