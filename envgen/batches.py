@@ -59,7 +59,7 @@ class Batches:
         self._path = path
 
     def intend(self, run: str, model: str, lines: Sequence[Line], now: float) -> str:
-        """Write down a batch before anything is sent.
+        """Write down a batch before anything is sent; within a transaction.
 
         Args:
             run: sets the name apart from those of other runs under the same API key.
@@ -70,19 +70,17 @@ class Batches:
         Returns:
             Its name, which no other batch has: a digest of the run, a number and the keys.
         """
-        with room(self._path), self._db:
-            self._db.execute("BEGIN")
-            counted = self._db.execute("SELECT COALESCE(MAX(number), 0) + 1 FROM batches")
-            number = int(counted.fetchone()[0])
-            name = f"envgen-{short(digest([run, number, sorted(x.key for x in lines)]), 24)}"
-            self._db.execute(
-                "INSERT INTO batches (number, name, model, made) VALUES (?, ?, ?, ?)",
-                (number, name, model, now),
-            )
-            self._db.executemany(
-                "INSERT INTO batch_lines VALUES (?, ?, ?, ?, ?)",
-                [(x.key, name, x.request.identity, x.request.echo, x.attempt) for x in lines],
-            )
+        counted = self._db.execute("SELECT COALESCE(MAX(number), 0) + 1 FROM batches")
+        number = int(counted.fetchone()[0])
+        name = f"envgen-{short(digest([run, number, sorted(x.key for x in lines)]), 24)}"
+        self._db.execute(
+            "INSERT INTO batches (number, name, model, made) VALUES (?, ?, ?, ?)",
+            (number, name, model, now),
+        )
+        self._db.executemany(
+            "INSERT INTO batch_lines VALUES (?, ?, ?, ?, ?)",
+            [(x.key, name, x.request.identity, x.request.echo, x.attempt) for x in lines],
+        )
         return name
 
     def open(self, model: str) -> list[str]:
@@ -115,11 +113,8 @@ class Batches:
             self._db.execute("UPDATE batches SET job = ? WHERE name = ?", (job, name))
 
     def settle(self, name: str, answered: Iterable[Key]) -> None:
-        """Close a batch whose answers are effects by now; its other requests go online."""
-        with room(self._path), self._db:
-            self._db.execute("BEGIN")
-            self._db.executemany(
-                "DELETE FROM batch_lines WHERE key = ?", [(key,) for key in answered]
-            )
-            self._db.execute("UPDATE batch_lines SET batch = ? WHERE batch = ?", (ONLINE, name))
-            self._db.execute("UPDATE batches SET settled = 1 WHERE name = ?", (name,))
+        """Close a batch whose answers are effects by now; its other requests go online. Within the
+        transaction that records the answers."""
+        self._db.executemany("DELETE FROM batch_lines WHERE key = ?", [(key,) for key in answered])
+        self._db.execute("UPDATE batch_lines SET batch = ? WHERE batch = ?", (ONLINE, name))
+        self._db.execute("UPDATE batches SET settled = 1 WHERE name = ?", (name,))

@@ -12,7 +12,8 @@ import os
 import sqlite3
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -158,8 +159,7 @@ class Ledger:
     def _put(
         self, key: Key, kind: str, request: Record, text: str, seconds: float, use: Use
     ) -> None:
-        with room(self.path), self._db:
-            self._db.execute("BEGIN")
+        with self.at_once():
             self._write(key, kind, request, text, seconds)
             self._use(use, key)
 
@@ -177,6 +177,13 @@ class Ledger:
 
     def _use(self, use: Use, key: Key) -> None:
         self._db.execute("INSERT OR IGNORE INTO uses VALUES (?, ?, ?)", (use.task, use.step, key))
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Writes inside are one transaction: all of them or none, and one wait for the disk."""
+        with room(self.path), self._db:
+            self._db.execute("BEGIN")
+            yield
 
     def knows(self, key: Key) -> bool:
         """Whether the request of this key was executed."""

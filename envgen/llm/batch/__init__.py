@@ -158,8 +158,9 @@ class Lane:
         """Write a window down as a batch; later requests open another."""
         if window.name:
             return
-        lines = [self._begun(line) for line in window.lines.values()]
-        window.name = self.ledger.batches.intend(self.run, self.model, lines, self.clock())
+        with self.ledger.at_once():
+            lines = [self._begun(line) for line in window.lines.values()]
+            window.name = self.ledger.batches.intend(self.run, self.model, lines, self.clock())
         assert window.task is not None
         self._running[window.name] = window.task
         self._collecting.discard(window.task)
@@ -255,10 +256,7 @@ class Lane:
         await self.pause(min(seconds, left))
 
     def _settle(self, name: str, lines: Sequence[Line], read: Sequence[Result] | None) -> Answers:
-        """Book and record what a job came to; one that was not read may be billed all the same.
-
-        Every step can be done again, so a run that is killed in here loses nothing.
-        """
+        """Book and record what a job came to; one that was not read may be billed all the same."""
         found: dict[str, list[Result]] = {}
         for result in read or ():
             found.setdefault(result.id, []).append(result)
@@ -266,17 +264,20 @@ class Lane:
         unread = read is None and batch.job != ""
         begun = time.monotonic() - (self.clock() - batch.made)
         answers: dict[Key, Completion] = {}
-        for line in lines:
-            worst = self.tariff.worst(line.request)
-            outcome, answer = verdict(line.request, found.get(line.id, ()), self.tariff)
-            if unread:
-                outcome = outcome._replace(risk=worst)
-            self.ledger.attempts.end(Attempt(line.key, line.attempt, begun), outcome)
-            self.budget.settle(worst, outcome.cost + outcome.risk)
-            if answer is not None:
-                self.ledger.keep(line.key, KIND, line.request, answer)
-                answers[line.key] = answer
-        self.ledger.batches.settle(name, answers)
+        costs: list[tuple[float, float]] = []
+        with self.ledger.at_once():
+            for line in lines:
+                worst = self.tariff.worst(line.request)
+                outcome, answer = verdict(line.request, found.get(line.id, ()), self.tariff)
+                outcome = outcome._replace(risk=worst) if unread else outcome
+                self.ledger.attempts.end(Attempt(line.key, line.attempt, begun), outcome)
+                costs.append((worst, outcome.cost + outcome.risk))
+                if answer is not None:
+                    self.ledger.keep(line.key, KIND, line.request, answer)
+                    answers[line.key] = answer
+            self.ledger.batches.settle(name, answers)
+        for worst, cost in costs:
+            self.budget.settle(worst, cost)
         return answers
 
 
