@@ -171,8 +171,8 @@ class Request(Record):
     urgent: bool = Field(default=False, exclude=True)
     """Not for a batch: somebody waits. How an answer is fetched is no part of the identity."""
     echo: str = Field(default="", exclude=True)
-    """A text that any right answer holds, such as the prompt's nonce: an answer in a batch without
-    it is somebody else's. The prompt names it, so the identity need not."""
+    """A text that any right answer holds, and no other, such as the prompt's nonce: an answer in a
+    batch without it is somebody else's. The prompt names it, so the identity need not."""
 
 
 class Usage(Record):
