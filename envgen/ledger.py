@@ -12,11 +12,13 @@ import os
 import sqlite3
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from envgen.attempts import BILLED, TABLE, Attempts
+from envgen.batches import TABLES, Batches
 from envgen.digest import digest
 from envgen.disk import room
 from envgen.errors import Misconfigured
@@ -103,6 +105,7 @@ class Ledger:
         except sqlite3.DatabaseError as error:
             raise _unreadable(self.path, error) from error
         self.attempts = Attempts(self._db, self.path)
+        self.batches = Batches(self._db, self.path)
 
     async def once(
         self, kind: str, request: Record, call: Callable[[], Awaitable[R]], use: Use, model: type[R]
@@ -157,17 +160,31 @@ class Ledger:
     def _put(
         self, key: Key, kind: str, request: Record, text: str, seconds: float, use: Use
     ) -> None:
-        made_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        with room(self.path), self._db:
-            self._db.execute("BEGIN")
-            self._db.execute(
-                f"INSERT OR REPLACE INTO effects VALUES (?1, ?2, ?3, ?4, ?5, {BILLED}, ?6)",
-                (key, kind, request.identity, text, seconds, made_at),
-            )
+        with self.at_once():
+            self._write(key, kind, request, text, seconds)
             self._use(use, key)
+
+    def keep(self, key: Key, kind: str, request: Record, response: Record) -> None:
+        """Record a response that came when nobody was waiting for it; it has no use yet."""
+        with room(self.path):
+            self._write(key, kind, request, response.model_dump_json(), 0.0)
+
+    def _write(self, key: Key, kind: str, request: Record, text: str, seconds: float) -> None:
+        made_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        self._db.execute(
+            f"INSERT OR REPLACE INTO effects VALUES (?1, ?2, ?3, ?4, ?5, {BILLED}, ?6)",
+            (key, kind, request.identity, text, seconds, made_at),
+        )
 
     def _use(self, use: Use, key: Key) -> None:
         self._db.execute("INSERT OR IGNORE INTO uses VALUES (?, ?, ?)", (use.task, use.step, key))
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Writes inside are one transaction: all of them or none, and one wait for the disk."""
+        with room(self.path), self._db:
+            self._db.execute("BEGIN")
+            yield
 
     def knows(self, key: Key) -> bool:
         """Whether the request of this key was executed."""
@@ -287,7 +304,7 @@ def _open(path: Path) -> sqlite3.Connection:
                 f"{path} was written by a newer envgen (schema {version}, this one knows "
                 f"{SCHEMA}): upgrade envgen, or use another run"
             )
-        db.executescript(_TABLES + TABLE)
+        db.executescript(_TABLES + TABLE + TABLES)
         db.execute(f"PRAGMA user_version = {SCHEMA}")
     except BaseException:
         db.close()

@@ -17,9 +17,11 @@ _LAYERS = """
 __init__ errors digest files records share prompts config
 axes.catalogue axes.cells axes.row axes.yamlfile axes.loader axes.fit axes.walk axes.deal
 axes.sampler axes.measure axes.table axes
-dockerfile bases disk attempts ledger
+dockerfile bases disk attempts batches ledger
 llm llm.scripted llm.trouble llm.line llm.wire llm.keys llm.schema llm.openai llm.gemini llm.prices
-llm.loops llm.deadline llm.booked llm.budget llm.pace llm.paced llm.retried llm.probe llm.opened
+llm.loops llm.deadline llm.booked llm.budget llm.pace llm.paced llm.retried llm.probe
+llm.batch.jobs llm.batch.dialect llm.batch.openai llm.batch.gemini llm.batch.verdict llm.batch
+llm.opened
 sandbox sandbox.parity sandbox.tail sandbox.archive sandbox.daemon sandbox.owner sandbox.scan
 sandbox.containers sandbox.images sandbox.roots sandbox.docker sandbox.scripted sandbox.selftest
 kit grade
@@ -46,7 +48,7 @@ for its `__init__` gathers them). Imports inside functions and for typing count 
 FAMILY_MAY_IMPORT = {"files", "records", "authors.fixtures.recipe", "authors.procedural.family"}
 """What a family is made of: values, and what a family is. Nothing that opens or runs anything."""
 
-CLOCKS = {"attempts", "ledger", "terminal", "sandbox.containers", "sandbox.images"}
+CLOCKS = {"attempts", "ledger", "llm.batch", "terminal", "sandbox.containers", "sandbox.images"}
 """May look at the clock: what they learn from it is in no identity."""
 SECRETS = {"sandbox.owner"}
 """May be random beyond a seed: the name of a process."""
