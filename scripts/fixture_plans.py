@@ -3,7 +3,7 @@
 from random import Random
 from typing import Any
 
-from fixture_programs import C, C_HEADER, C_PROBE, C_SOURCE, FRONT, GO, PYTHON_PACKAGE, STORE
+from fixture_programs import C_HEADER, C_PROBE, C_SOURCE, FRONT, GO, PYTHON_PACKAGE, STORE, C
 
 WORDS = (
     "delivery invoice washer bolt pump valve north basin reading total amount customer street "
