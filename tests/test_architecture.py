@@ -31,7 +31,8 @@ authors.fixtures.binary authors.fixtures.package authors.fixtures.services
 authors.fixtures.tables authors.fixtures.text authors.fixtures
 authors.procedural.family authors.procedural
 authors.llm.blocks authors.llm.contents authors.llm.ask authors.llm.forms
-authors.llm.small.data authors.llm.small.items authors.llm.small.rules authors.llm.small.shapes
+authors.llm.small.data authors.llm.small.items authors.llm.small.meaning authors.llm.small.rules
+authors.llm.small.shapes
 authors.llm.small.worked authors.llm.small.plan authors.llm.small
 authors.llm.example authors.llm.full.brief authors.llm.full.sight authors.llm.full.mending
 authors.llm.full.open authors.llm.full authors.llm.estimate authors.llm authors

@@ -18,7 +18,8 @@ from envgen import axes
 from envgen.authors.llm.small import items as asks
 from envgen.authors.llm.small import plan, rules
 from envgen.authors.llm.small.data import Column, Data, Table, draw, read_data, schema
-from envgen.authors.llm.small.items import GROUPED, NO_CONDITION, Ambiguous, Item, Need, Where
+from envgen.authors.llm.small.items import GROUPED, NO_CONDITION, Item, Need, Where
+from envgen.authors.llm.small.meaning import Ambiguous, lines, words
 from envgen.authors.llm.small.shapes import ENDINGS, Shape, compose, gaps_of
 from envgen.authors.llm.small.worked import example_items, ships, worked
 from envgen.files import FileTree
@@ -94,9 +95,9 @@ def test_results(name: str) -> None:
     asked, expected = RESULTS[name]
     if expected is None:  # 8.625: a half to round
         with pytest.raises(Ambiguous, match="half"):
-            asks.lines(asked, TABLE)
+            lines(asked, TABLE)
     else:
-        assert asks.lines(asked, TABLE) == expected
+        assert lines(asked, TABLE) == expected
 
 
 UNDECIDED = {
@@ -111,7 +112,7 @@ UNDECIDED = {
 def test_what_the_data_do_not_decide_is_no_result(name: str) -> None:
     rows = (*ROWS, ("wheat", "", "2024-03-09", "demir", "7.25"))
     with pytest.raises(Ambiguous):
-        asks.lines(UNDECIDED[name], Table(DATA.columns, rows, "csv"))
+        lines(UNDECIDED[name], Table(DATA.columns, rows, "csv"))
 
 
 def test_results_agree_with_a_second_reading_of_the_file() -> None:
@@ -123,11 +124,11 @@ def test_results_agree_with_a_second_reading_of_the_file() -> None:
     paid: dict[str, list[Decimal]] = {}
     for o in objects:
         paid.setdefault(o["bread"], []).append(Decimal(str(o["detail"]["paid"])))
-    assert asks.lines(item("sum", "loaves"), table) == [f"x: {sum(loaves)}"]
-    assert asks.lines(item("largest", "loaves"), table) == [f"x: {max(loaves)}"]
+    assert lines(item("sum", "loaves"), table) == [f"x: {sum(loaves)}"]
+    assert lines(item("largest", "loaves"), table) == [f"x: {max(loaves)}"]
     mean = statistics.fmean(loaves)
-    assert asks.lines(item("mean", "loaves"), table) == [f"x: {mean:.2f}"]
-    assert asks.lines(item("sum_by", "paid", "bread"), table) == [
+    assert lines(item("mean", "loaves"), table) == [f"x: {mean:.2f}"]
+    assert lines(item("sum_by", "paid", "bread"), table) == [
         f"x {bread}: {sum(paid[bread]):.2f}" for bread in sorted(paid)
     ]
 
@@ -144,7 +145,7 @@ def test_every_item_that_the_schema_allows_is_understood() -> None:
         answer = json.dumps(drawn(form, rng))
         found = asks.read_items(answer, DATA, "loaves", [need])
         assert found[0].ask == ask
-        assert asks.words(found[0], DATA).startswith(f"`{found[0].label}")
+        assert words(found[0], DATA).startswith(f"`{found[0].label}")
 
 
 def drawn(form: dict, rng: Random) -> object:  # type: ignore[type-arg]
@@ -367,7 +368,7 @@ def test_the_worked_example_is_right(shape: Shape, tmp_path: Path) -> None:
         gaps = "length_m" if shape.gappy else ""
         table = draw(data, shape.layout, 80, gaps, Random(seed))
         try:
-            expected = [line for one in items for line in asks.lines(one, table)]
+            expected = [line for one in items for line in lines(one, table)]
             break
         except Ambiguous:
             continue

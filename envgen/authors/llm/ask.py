@@ -23,6 +23,7 @@ T = TypeVar("T")
 SYSTEM = "system.md.j2"
 CONTINUATIONS = 4
 """Times that one answer may go on after it was cut."""
+HOTTEST = 1.2
 EVIDENCE_CHARS = 3000
 """Of what went wrong, quoted to the model: the first and the last part of it."""
 
@@ -150,7 +151,7 @@ class Talk:
             model=model_of(self.kit),
             messages=tuple(self.messages),
             answer_schema=self.schema,
-            temperature=min(1.0, self.manner.temperature + 0.2 * warmer),
+            temperature=min(HOTTEST, self.manner.temperature + 0.2 * warmer),
             max_tokens=self.manner.max_tokens,
             sample=self.kit.sandbox.ledger.retries(self.spec.slug),
         )

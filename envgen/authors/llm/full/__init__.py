@@ -88,6 +88,7 @@ class Writing:
                 instruction=self.open.instruction,
                 truth=self.open.brief.truth,
                 fixture_truth=self.open.material,
+                hidden=self.open.hide,
                 listing=listing(self.open.files),
                 texts=texts(self.open.files),
                 kit=kit_words(),
@@ -116,6 +117,7 @@ class Writing:
             initial=made.initial,
             tests=self.tests,
             solution=self.solution,
+            hide=made.hide,
             secrets=made.secrets,
             limits=Limits(agent_seconds=brief.agent_seconds, verify_seconds=brief.verify_seconds),
         )

@@ -34,6 +34,8 @@ class Open:
 
     Attributes:
         material: what the fixtures say, as JSON text; empty without fixtures.
+        hide: what is taken away before a candidate runs: a binary that it could call in place of
+            doing the work.
     """
 
     brief: Brief
@@ -41,6 +43,7 @@ class Open:
     files: FileTree
     material: str
     secrets: tuple[str, ...]
+    hide: tuple[str, ...] = ()
 
     @property
     def initial(self) -> InitialState:
@@ -109,6 +112,7 @@ async def opened(spec: TaskSpec, kit: Kit, brief: Brief, evidence: str = "") -> 
         names={path: name for name, path in names.items()},
         fixture=list(made.files) if made else [],
         fixture_truth=json.dumps(dict(made.truth)) if made else "",
+        hidden=hides(spec),
         evidence=quoted(evidence),
         most_words=MOST_WORDS,
         nonce=nonce,
@@ -127,7 +131,13 @@ async def opened(spec: TaskSpec, kit: Kit, brief: Brief, evidence: str = "") -> 
         files=files.merged(made.files) if made else files,
         material=json.dumps(dict(made.truth)) if made else "",
         secrets=(*brief.secrets, *(made.secrets if made else ())),
+        hide=tuple(f"/{path}" for path in made.files) if made and hides(spec) else (),
     )
+
+
+def hides(spec: TaskSpec) -> bool:
+    """Whether the material is gone when the task is judged."""
+    return spec.fixture == "stripped_binary" and spec.verifier == "fuzz_equivalence"
 
 
 async def _material(spec: TaskSpec, kit: Kit, brief: Brief) -> fixtures.Made | None:

@@ -11,10 +11,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from envgen.authors.llm.small import items as asks
 from envgen.authors.llm.small import rules
 from envgen.authors.llm.small.data import Column, Data, Holds, Layout, Table, draw
-from envgen.authors.llm.small.items import Ambiguous, Item, Need
+from envgen.authors.llm.small.items import Item, Need
+from envgen.authors.llm.small.meaning import Ambiguous, lines, words
 from envgen.files import FileTree
 from envgen.prompts import render
 from envgen.records import HOME, InitialState, TaskSpec
@@ -137,7 +137,7 @@ def _decided(
     rows = ROWS if shape.kind == "report" else 12
     table, results = _clear(shape, data, items, rows, rng)
     if shape.kind == "report":
-        told = [{"label": i.label, "lines": lines} for i, lines in zip(items, results, strict=True)]
+        told = [{"label": i.label, "lines": r} for i, r in zip(items, results, strict=True)]
         return table, {"report": shape.report, "program": shape.program, "items": told}
     runs = []
     for _ in range(RUNS):
@@ -164,7 +164,7 @@ def _clear(
     for _ in range(TRIES):
         table = draw(data, shape.layout, rows, gaps_of(shape, data), rng)
         try:
-            return table, [asks.lines(item, table) for item in items]
+            return table, [lines(item, table) for item in items]
         except Ambiguous as error:
             reason = str(error)
     raise ValueError(f"no data decide item {reason}; ask for something else")
@@ -188,7 +188,7 @@ def _told(shape: Shape, data: Data, table: Table, items: Sequence[Item]) -> dict
         "columns": [_described(shape, number, c) for number, c in enumerate(data.columns)],
         "gaps": gaps,
         "missing": missing,
-        "sentences": [asks.words(item, data) for item in items],
+        "sentences": [words(item, data) for item in items],
     }
 
 

@@ -16,9 +16,8 @@ from envgen.authors.llm.small.items import (
     Item,
     Need,
     Where,
-    bounds,
-    words,
 )
+from envgen.authors.llm.small.meaning import bounds, words
 from envgen.authors.llm.small.shapes import Shape
 from envgen.prompts import render
 from envgen.share import share
