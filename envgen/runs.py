@@ -8,10 +8,9 @@ import fcntl
 import pickle
 import re
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from envgen import axes, config
@@ -22,10 +21,11 @@ from envgen.errors import Misconfigured
 from envgen.export import harbor, parquet
 from envgen.files import write_whole
 from envgen.kit import Kit
-from envgen.pipeline import Outcome, Stop, Unfinished, authored, produce
+from envgen.pipeline import Stop, Unfinished, authored, produce
 from envgen.pipeline import run as run_all
 from envgen.records import BuiltTask, Rejection, TaskDraft, TaskSpec
 from envgen.sandbox.selftest import BASE, failures, rules
+from envgen.tally import Tally
 
 LOCK = ".lock"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -150,39 +150,6 @@ def support_of(settings: RunConfig, author: str | None) -> Sequence[axes.Block] 
     if author == "llm" and settings.author.profile == "small":
         return plan.support()
     return None
-
-
-@dataclass
-class Tally:
-    """What became of the specs, counted as it happens."""
-
-    total: int
-    drafted: int = 0
-    """Drafts of a run that stops before the gates."""
-    kept: int = 0
-    rejected: Counter[str] = field(default_factory=Counter)
-    unfinished: int = 0
-    bugs: int = 0
-    last_trouble: str = ""
-
-    @property
-    def done(self) -> int:
-        rejected = sum(self.rejected.values())
-        return self.drafted + self.kept + rejected + self.unfinished + self.bugs
-
-    def count(self, outcome: Outcome | TaskDraft) -> None:
-        if isinstance(outcome, TaskDraft):
-            self.drafted += 1
-        elif isinstance(outcome, BuiltTask):
-            self.kept += 1
-        elif isinstance(outcome, Rejection):
-            self.rejected[outcome.step] += 1
-        else:
-            self.last_trouble = outcome.reason
-            if outcome.bug:
-                self.bugs += 1
-            else:
-                self.unfinished += 1
 
 
 class _Spool:

@@ -11,8 +11,8 @@ from envgen.axes import Balance
 from envgen.terminal import clean
 
 if TYPE_CHECKING:
-    from envgen.attempts import Spent
     from envgen.doctor import Finding
+    from envgen.ledger.attempts import Spent
     from envgen.letters import Letter
 
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from envgen.runs import Tally
+    from envgen.tally import Tally
 
 PLAIN_SECONDS, BAR_SECONDS = 10, 0.25
 

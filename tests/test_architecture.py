@@ -17,7 +17,8 @@ _LAYERS = """
 __init__ errors digest files records share prompts config
 axes.catalogue axes.cells axes.row axes.yamlfile axes.loader axes.fit axes.walk axes.deal
 axes.sampler axes.measure axes.table axes
-dockerfile bases disk attempts batches ledger
+dockerfile bases
+ledger.disk ledger.blobs ledger.attempts ledger.batches ledger.effects ledger
 llm llm.scripted llm.trouble llm.line llm.wire llm.keys llm.schema llm.openai llm.gemini llm.prices
 llm.loops llm.deadline llm.booked llm.budget llm.pace llm.paced llm.retried llm.probe
 llm.batch.jobs llm.batch.dialect llm.batch.openai llm.batch.gemini llm.batch.verdict llm.batch
@@ -38,7 +39,7 @@ authors.llm.example authors.llm.full.brief authors.llm.full.sight authors.llm.fu
 authors.llm.full.open authors.llm.full authors.llm.estimate authors.llm authors
 lint leaks build
 export export.harbor export.parquet export.unpack letters
-pipeline runs rebuild
+pipeline tally runs rebuild
 terminal report doctor tables
 cli.options cli.work cli.tasks cli.look cli.bases cli.ledger cli cli.__main__
 """
@@ -49,7 +50,14 @@ for its `__init__` gathers them). Imports inside functions and for typing count 
 FAMILY_MAY_IMPORT = {"files", "records", "authors.fixtures.recipe", "authors.procedural.family"}
 """What a family is made of: values, and what a family is. Nothing that opens or runs anything."""
 
-CLOCKS = {"attempts", "ledger", "llm.batch", "terminal", "sandbox.containers", "sandbox.images"}
+CLOCKS = {
+    "ledger.attempts",
+    "ledger.effects",
+    "llm.batch",
+    "terminal",
+    "sandbox.containers",
+    "sandbox.images",
+}
 """May look at the clock: what they learn from it is in no identity."""
 SECRETS = {"sandbox.owner"}
 """May be random beyond a seed: the name of a process."""

@@ -25,11 +25,11 @@ from envgen.cli.options import (
     Sets,
 )
 from envgen.cli.work import (
+    check_model,
     ended,
     existing,
     finish,
     leave,
-    needed,
     print_json,
     say,
     settings_of,
@@ -117,8 +117,7 @@ def generate(
         author={"name": author, "model": model, "profile": profile},
         llm={"base_url": base_url, "budget": budget, "no_budget": no_budget},
     )
-    if settings.author.name == "llm":
-        needed(settings)
+    check_model(settings)
     if dry_run:
         _estimate(settings, as_json)
         return
@@ -188,8 +187,7 @@ def run(
         author={"name": author, "model": model, "profile": profile},
         llm={"base_url": base_url, "budget": budget, "no_budget": no_budget},
     )
-    if settings.author.name == "llm":
-        needed(settings)
+    check_model(settings)
     folder = runs.folder_of(data, run)
     with runs.held(folder):
         runs.draw(folder, settings, settings.author.name)
@@ -206,7 +204,7 @@ def _estimate(settings: "RunConfig", as_json: bool) -> None:
 
     if settings.author.name != "llm":
         raise Misconfigured(f"the {settings.author.name} author asks no model: nothing to estimate")
-    model = needed(settings)
+    model = str(settings.author.model)
     priced = tariff(model, settings.llm.model_copy(update={"no_budget": True}))
     calls = estimate.estimate(runs.specs_of(settings), settings, runs.catalogue_of(settings))
     rows = [

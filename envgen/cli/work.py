@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from envgen.kit import Kit
     from envgen.pipeline import Stop
     from envgen.records import TaskSpec
-    from envgen.runs import RunFolder, Tally
+    from envgen.runs import RunFolder
+    from envgen.tally import Tally
 
 T = TypeVar("T")
 
@@ -94,14 +95,13 @@ def spent(kit: "Kit") -> Callable[[], float] | None:
     return (lambda: attempts.spent()[0]) if kit.llm else None
 
 
-def needed(settings: "RunConfig") -> str:
-    """The model that the llm author asks. Misconfigured when there is none."""
-    if settings.author.model is None:
+def check_model(settings: "RunConfig") -> None:
+    """Misconfigured where the llm author has no model to ask."""
+    if settings.author.name == "llm" and settings.author.model is None:
         raise Misconfigured(
             "the llm author needs a model: --model gemini:NAME, or openai:NAME (with --base-url "
             "for a server of your own)"
         )
-    return settings.author.model
 
 
 def with_kit(settings: "RunConfig", folder: Path, work: Any, rebuild: bool = False) -> Any:

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import pytest
 from pydantic import SecretStr
 
-from envgen.batches import ONLINE, Line
 from envgen.config import Price
 from envgen.errors import BudgetSpent, Misconfigured
 from envgen.ledger import Ledger, Use
+from envgen.ledger.batches import ONLINE, Line
 from envgen.llm import Asked, batch, receipt
 from envgen.llm.batch import Lane
 from envgen.llm.batch.gemini import GeminiJobs

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from envgen.batches import Line
 from envgen.config import LlmConfig, Price
 from envgen.ledger import Ledger, Use
+from envgen.ledger.batches import Line
 from envgen.llm import receipt
 from envgen.llm.batch.dialect import openapi
 from envgen.llm.batch.gemini import GeminiJobs

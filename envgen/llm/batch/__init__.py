@@ -12,9 +12,9 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self, TypeVar
 
-from envgen.attempts import Attempt
-from envgen.batches import ONLINE, Line
 from envgen.ledger import Ledger
+from envgen.ledger.attempts import Attempt
+from envgen.ledger.batches import ONLINE, Line
 from envgen.llm import KIND, Model, receipt
 from envgen.llm.batch.jobs import Jobs, Result, State
 from envgen.llm.batch.verdict import verdict

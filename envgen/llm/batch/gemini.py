@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
-from envgen.batches import Line
+from envgen.ledger.batches import Line
 from envgen.llm.batch.dialect import openapi
 from envgen.llm.batch.jobs import Result, State, distinct, failed, parsed
 from envgen.llm.gemini import NAME, Gemini, contents, fault, read, settings

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
-from envgen.batches import Line
+from envgen.ledger.batches import Line
 from envgen.llm.trouble import Seen, kind_of
 from envgen.llm.wire import answered
 from envgen.records import Completion

@@ -4,7 +4,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
-from envgen.batches import Line
+from envgen.ledger.batches import Line
 from envgen.llm.batch.jobs import Result, State, distinct, failed, parsed
 from envgen.llm.openai import NAME, OpenAI, body, fault, read
 from envgen.llm.trouble import Trouble, trouble

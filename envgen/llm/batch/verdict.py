@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from envgen.attempts import Outcome
+from envgen.ledger.attempts import Outcome
 from envgen.llm.batch.jobs import Result
 from envgen.llm.booked import failed, finished
 from envgen.llm.loops import loops

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from envgen.digest import digest, short
-from envgen.disk import room
+from envgen.ledger.disk import room
 from envgen.records import Key, Request
 
 TABLES = """
