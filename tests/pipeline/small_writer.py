@@ -10,9 +10,6 @@ from envgen.records import Completion, Request, TaskSpec
 WORDS = {
     "choice": {"name": "shelf", "choices": ["oak", "pine", "ash"]},
     "integer": {"name": "boards", "low": 1, "high": 90},
-    "amount": {"name": "price", "low": 3, "high": 80},
-    "date": {"name": "sawn_on"},
-    "name": {"name": "joiner"},
 }
 
 
@@ -30,10 +27,12 @@ def filled(request: Request) -> str:
                 "file": "stock", "record": "board"}  # fmt: skip
         for name in (key for key in form if key.startswith("column")):
             fields = form[name]["properties"]
-            kind = "choice" if "choices" in fields else "integer" if "low" in fields else "name"
-            if kind == "name":
-                kind = "date" if f"{name} is a day" in request.messages[-1].text else "name"
-            said[name] = WORDS[kind] | {"name": f"{WORDS[kind]['name']}{name[-1]}"}
+            kind = "choice" if "choices" in fields else "integer" if "low" in fields else ""
+            said[name] = (
+                WORDS[kind] | {"name": f"{WORDS[kind]['name']}{name[-1]}"}
+                if kind
+                else first(form[name], "")
+            )
         return json.dumps(said)
     return json.dumps({name: first(item, name) for name, item in form.items()})
 

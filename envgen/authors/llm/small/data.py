@@ -93,16 +93,22 @@ class _Counted(Part):
     high: int
 
 
-class _Plain(Part):
-    name: str
+class _Day(Part):
+    name: Literal["day", "date", "created_on", "reported_on", "sent_on", "closed_on", "seen_on"]
+
+
+class _Person(Part):
+    name: Literal[
+        "person", "owner", "analyst", "operator", "customer", "reporter", "author", "reviewer"
+    ]
 
 
 _COLUMNS: dict[Holds, type[Part]] = {
     "choice": _Chosen,
     "integer": _Counted,
     "amount": _Counted,
-    "date": _Plain,
-    "name": _Plain,
+    "date": _Day,
+    "name": _Person,
 }
 
 
@@ -132,11 +138,12 @@ def read_data(text: str, holds: Sequence[Holds]) -> Data:
     answer = parsed(text)
     columns = []
     for number, kind in enumerate(holds, start=1):
-        given = checked(_COLUMNS[kind], answer.pop(f"column{number}", None), f"column{number}")
-        fields = {"holds": kind, "choices": (), "low": 0, "high": 0} | given.model_dump()
+        place = f"column{number}"
+        given = checked(_COLUMNS[kind], answer.pop(place, None), place).model_dump()
+        fields = {"holds": kind, "choices": (), "low": 0, "high": 0} | given
         fields["name"] = plain(fields["name"]).lower()
         fields["choices"] = [plain(choice) for choice in fields["choices"]]
-        columns.append(checked(Column, fields, f"column{number}"))
+        columns.append(checked(Column, fields, place))
     if isinstance(answer.get("file"), str):
         answer["file"] = plain(answer["file"].partition(".")[0]).lower()
     return checked(Data, answer | {"columns": columns}, "it")

@@ -98,7 +98,7 @@ def shape_of(spec: TaskSpec) -> Shape:
     dated = "date_filtering" in spec.skills
     holds: list[Holds] = ["choice", rng.choice(("integer", "amount"))]
     holds += ["date"] if dated else ["name"]  # at least one column that no result needs
-    holds += [] if short else [rng.choice(("choice", "date"))]
+    holds += [] if short else [rng.choice(("choice", "name" if dated else "date"))]
     chosen: list[Ask] = []  # all different: a table this narrow has one answer to each
     for skill in spec.skills:
         if skill in _ASKS:
