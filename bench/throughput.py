@@ -11,8 +11,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from envgen.config import LlmConfig, Price
 from envgen.ledger import Ledger, Use
@@ -22,6 +22,9 @@ from envgen.records import Message, Request
 
 Figure = tuple[str, float, str]
 IN_FLIGHT, LATENCY, WAVES = 500, 2.0, 10
+"""The first and the last of `WAVES + 2` waves are not measured: all start, or end, at once."""
+EVERY = 50
+"""Calls between two marks."""
 QUESTION = "Describe what the file holds, in one sentence. " * 40
 
 
@@ -58,7 +61,7 @@ def measured(provider: str) -> list[Figure]:
 
 
 async def load(provider: str, url: str, folder: Path) -> None:
-    """Ask `WAVES` times what is in flight, always so many at once, and print what was measured."""
+    """Ask many times what is in flight, always so many at once, and print what was measured."""
     model = f"{provider}:echo"
     config = LlmConfig(
         base_url=f"{url}/v1" if provider == "openai" else url,
@@ -68,31 +71,33 @@ async def load(provider: str, url: str, folder: Path) -> None:
     )
     ledger = Ledger(folder)
     async with open_models({"author": model}, config, ledger) as models:
-        asked, numbers = models["author"], iter(range(IN_FLIGHT * (WAVES + 1)))
-        await crowd(asked, model, islice(numbers, IN_FLIGHT))  # connects
-        started, used = time.perf_counter(), time.process_time()
-        held = await crowd(asked, model, numbers)
-        wall, cpu = time.perf_counter() - started, time.process_time() - used
-    calls = IN_FLIGHT * WAVES
-    assert ledger.made == calls + IN_FLIGHT
+        numbers = iter(range(IN_FLIGHT * (WAVES + 2)))
+        seen: list[Mark] = []
+        asking = (keep_asking(models["author"], model, numbers, seen) for _ in range(IN_FLIGHT))
+        await asyncio.gather(*asking)
+    assert ledger.made == IN_FLIGHT * (WAVES + 2)
     ledger.close()
-    print(calls / wall, cpu / calls, held[len(held) // 2], held[-1])
+    first, half, last = (seen[IN_FLIGHT // EVERY * wave] for wave in (1, 1 + WAVES // 2, 1 + WAVES))
+    calls = IN_FLIGHT * WAVES
+    print(calls / (last.wall - first.wall), (last.cpu - first.cpu) / calls, half.rss, last.rss)
 
 
-async def crowd(asked: Asked, model: str, numbers: Iterator[int]) -> list[float]:
-    """Ask each number once, always `IN_FLIGHT` at a time; megabytes held after each."""
-    held: list[float] = []
-    await asyncio.gather(*(keep_asking(asked, model, numbers, held) for _ in range(IN_FLIGHT)))
-    return held
+class Mark(NamedTuple):
+    """What had been used when a call ended."""
+
+    wall: float
+    cpu: float
+    rss: float
 
 
-async def keep_asking(asked: Asked, model: str, numbers: Iterator[int], held: list[float]) -> None:
+async def keep_asking(asked: Asked, model: str, numbers: Iterator[int], seen: list[Mark]) -> None:
     """One call after the other, until nothing is left to ask."""
     for number in numbers:
         text = f"{number}: {QUESTION}"
         request = Request(model=model, messages=(Message(role="user", text=text),), max_tokens=64)
         await asked.complete(request, Use(f"task-{number}", "author"))
-        held.append(rss())
+        if asked.ledger.made % EVERY == 0:
+            seen.append(Mark(time.perf_counter(), time.process_time(), rss()))
 
 
 def rss() -> float:

@@ -8,6 +8,7 @@ before stays where it is, and a run is still a function of its ledger.
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from envgen.errors import Misconfigured
 from envgen.export import parquet
@@ -35,6 +36,15 @@ class Letter:
     detail: str
     retries: int
     answers: tuple[Answer, ...]
+
+
+def told(letter: Letter) -> dict[str, Any]:
+    """A letter as JSON values."""
+    answers = [
+        {"step": a.step, "key": a.key, "finish": a.completion.finish, "text": a.completion.text}
+        for a in letter.answers
+    ]
+    return {**vars(letter), "answers": answers}
 
 
 def dead(rejections: Path, ledger: Ledger, task: str = "") -> list[Letter]:

@@ -168,6 +168,11 @@ class Request(Record):
     nudge: int = Field(0, ge=0, exclude=True)
     """How often a degenerate answer made it ask again, with another seed and temperature; not part
     of the identity."""
+    urgent: bool = Field(default=False, exclude=True)
+    """Not for a batch: somebody waits. How an answer is fetched is no part of the identity."""
+    echo: str = Field(default="", exclude=True)
+    """A text that any right answer holds, and no other, such as the prompt's nonce: an answer in a
+    batch without it is somebody else's. The prompt names it, so the identity need not."""
 
 
 class Usage(Record):

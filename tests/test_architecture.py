@@ -17,9 +17,12 @@ _LAYERS = """
 __init__ errors digest files records share prompts config
 axes.catalogue axes.cells axes.row axes.yamlfile axes.loader axes.fit axes.walk axes.deal
 axes.sampler axes.measure axes.table axes
-dockerfile bases disk attempts ledger
+dockerfile bases
+ledger.disk ledger.blobs ledger.attempts ledger.batches ledger.effects ledger
 llm llm.scripted llm.trouble llm.line llm.wire llm.keys llm.schema llm.openai llm.gemini llm.prices
-llm.loops llm.deadline llm.booked llm.budget llm.pace llm.paced llm.retried llm.probe llm.opened
+llm.loops llm.deadline llm.booked llm.budget llm.pace llm.paced llm.retried llm.probe
+llm.batch.jobs llm.batch.dialect llm.batch.openai llm.batch.gemini llm.batch.verdict llm.batch
+llm.opened
 sandbox sandbox.parity sandbox.tail sandbox.archive sandbox.daemon sandbox.owner sandbox.scan
 sandbox.containers sandbox.images sandbox.roots sandbox.docker sandbox.scripted sandbox.selftest
 kit grade
@@ -36,8 +39,9 @@ authors.llm.example authors.llm.full.brief authors.llm.full.sight authors.llm.fu
 authors.llm.full.open authors.llm.full authors.llm.estimate authors.llm authors
 lint leaks build
 export export.harbor export.parquet export.unpack letters
-pipeline runs rebuild
-terminal report doctor tables cli
+pipeline tally runs rebuild
+terminal report doctor tables
+cli.options cli.work cli.tasks cli.look cli.bases cli.ledger cli cli.__main__
 """
 LAYERS = _LAYERS.split()
 """Every module but the families, each below what may import it (a package stands after its parts,
@@ -46,7 +50,14 @@ for its `__init__` gathers them). Imports inside functions and for typing count 
 FAMILY_MAY_IMPORT = {"files", "records", "authors.fixtures.recipe", "authors.procedural.family"}
 """What a family is made of: values, and what a family is. Nothing that opens or runs anything."""
 
-CLOCKS = {"attempts", "ledger", "terminal", "sandbox.containers", "sandbox.images"}
+CLOCKS = {
+    "ledger.attempts",
+    "ledger.effects",
+    "llm.batch",
+    "terminal",
+    "sandbox.containers",
+    "sandbox.images",
+}
 """May look at the clock: what they learn from it is in no identity."""
 SECRETS = {"sandbox.owner"}
 """May be random beyond a seed: the name of a process."""
@@ -65,7 +76,6 @@ CATCHERS = {
 
 LONGER = {
     "envgen/authors/llm/blocks.py": "four readers of one thing, to be compared line by line",
-    "envgen/cli.py": "one function a command, and their options, which typer reads from signatures",
     "envgen/records.py": "the one vocabulary: records belong side by side",
     "verifiers/process.py": "everything that touches a hostile process, to be read in one go",
     "envgen/authors/procedural/holdout_forecast/scenarios.py": "data: the scenarios in words",

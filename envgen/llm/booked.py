@@ -1,7 +1,7 @@
 """Every attempt is booked: an intent before the call, what it came to after it."""
 
-from envgen.attempts import Attempts, Outcome
 from envgen.errors import Misconfigured
+from envgen.ledger.attempts import Attempts, Outcome
 from envgen.llm import Model, receipt
 from envgen.llm.prices import Tariff
 from envgen.llm.trouble import Trouble

@@ -47,6 +47,12 @@ class Budget:
             self.reserved += most
             self._calls += 1
 
+    def adopt(self, most: float) -> None:
+        """Set aside again what an earlier start may have spent: its call is still in flight."""
+        self.spent -= most
+        self.reserved += most
+        self._calls += 1
+
     def settle(self, most: float, spent: float) -> None:
         """Put what a call cost in place of what was set aside for it."""
         self._calls -= 1

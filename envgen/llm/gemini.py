@@ -65,10 +65,10 @@ class Gemini:
         flex: bool = False,
     ) -> None:
         self.flex = flex
-        self._key = key
+        self.key = key
         url = base_url or URL
         self._http = http_client(url, seconds, in_flight)
-        self._client = _sdk(key, url, seconds, self._http)
+        self.client = _sdk(key, url, seconds, self._http)
 
     async def complete(self, request: Request) -> Completion:
         """Ask once.
@@ -84,28 +84,29 @@ class Gemini:
         if self.flex:
             config["service_tier"] = "flex"
         try:
-            raw = await self._client.aio.models.generate_content(
+            raw = await self.client.aio.models.generate_content(
                 model=request.model.partition(":")[2], contents=contents(request), config=config
             )
         except errors.APIError as error:
-            seen = self._seen(error)
+            seen = self.seen(error)
         except httpx2.HTTPError as error:
             seen = line_seen(NAME, error)
         else:
             sent_back = raw.sdk_http_response
-            return read((sent_back.body if sent_back else "") or "", request.model, self._key)
+            return read((sent_back.body if sent_back else "") or "", request.model, self.key)
         return answered(seen, request.model)  # here, where the SDK's error is no context of it
 
-    def _seen(self, error: "APIError") -> Seen:
+    def seen(self, error: "APIError") -> Seen:
+        """What an error of the SDK's says."""
         headers = getattr(error.response, "headers", {}) or {}
         told = {str(name).lower(): str(text) for name, text in headers.items()}
         said = mapping(error.details)
-        return _fault(mapping(said.get("error")) or said, count(error.code), self._key, told)
+        return fault(mapping(said.get("error")) or said, count(error.code), self.key, told)
 
     async def close(self) -> None:
         """Close its connections."""
-        await self._client.aio.aclose()
-        self._client.close()
+        await self.client.aio.aclose()
+        self.client.close()
         await self._http.aclose()
 
 
@@ -156,14 +157,12 @@ def read(data: bytes | str, model: str, key: SecretStr) -> Completion:
     if mapping(value.get("promptFeedback")).get("blockReason"):
         return Completion(text="", finish="blocked", usage=usage, model=answered_by)
     said = mapping(value.get("error"))
-    seen = _fault(said, count(said.get("code")) or 200, key, {})
+    seen = fault(said, count(said.get("code")) or 200, key, {})
     seen = seen if said else Seen(NAME, "shape", 200, says="no candidates")
     return answered(seen._replace(usage=usage if usage != Usage() else None), model)
 
 
-def _fault(
-    said: Mapping[str, Any], status: int, key: SecretStr, headers: Mapping[str, str]
-) -> Seen:
+def fault(said: Mapping[str, Any], status: int, key: SecretStr, headers: Mapping[str, str]) -> Seen:
     """An error object, with what its details name, as a sign."""
     secret = key.get_secret_value()
     details = [mapping(detail) for detail in items(said.get("details"))]

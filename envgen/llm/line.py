@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import httpx2
 
 CONNECT_SECONDS = 10.0
-POOL = 16
+POOL = 4
 """Connections of one pool. The library's pool looks at all its connections for every request, so
 one large pool costs more the more is in flight; many small ones do not."""
 IDLE_SECONDS = 60.0

@@ -65,9 +65,9 @@ class OpenAI:
     ) -> None:
         self.own = base_url is not None
         self.flex = flex
-        self._key = key
+        self.key = key
         url = base_url or URL
-        self._client = _sdk(key, url, seconds, http_client(url, seconds, in_flight))
+        self.client = _sdk(key, url, seconds, http_client(url, seconds, in_flight))
 
     async def complete(self, request: Request) -> Completion:
         """Ask once.
@@ -83,14 +83,15 @@ class OpenAI:
         if self.flex:
             sent["service_tier"] = "flex"
         try:
-            raw = await self._client.post(PATH, body=sent, cast_to=httpx2.Response)
+            raw = await self.client.post(PATH, body=sent, cast_to=httpx2.Response)
         except openai.OpenAIError as error:
-            seen = self._seen(error)
+            seen = self.seen(error)
         else:
-            return read(raw.content, request.model, self._key)
+            return read(raw.content, request.model, self.key)
         return answered(seen, request.model)  # here, where the SDK's error is no context of it
 
-    def _seen(self, error: "openai.OpenAIError") -> Seen:
+    def seen(self, error: "openai.OpenAIError") -> Seen:
+        """What an error of the SDK's says."""
         import openai
 
         if not isinstance(error, openai.APIStatusError):
@@ -98,11 +99,11 @@ class OpenAI:
         headers = {name.lower(): text for name, text in error.response.headers.items()}
         said = mapping(error.body)
         said = mapping(said.get("error")) or said
-        return _fault(said, error.status_code, self._key, wait_of(headers))
+        return fault(said, error.status_code, self.key, wait_of(headers))
 
     async def close(self) -> None:
         """Close its connections."""
-        await self._client.close()
+        await self.client.close()
 
 
 def body(request: Request, *, own: bool) -> dict[str, Any]:
@@ -145,7 +146,7 @@ def read(data: bytes | str, model: str, key: SecretStr) -> Completion:
     message = choice.get("message")
     if not isinstance(message, dict):
         said = mapping(value.get("error"))
-        seen = _fault(said, count(said.get("code")) or 200, key)
+        seen = fault(said, count(said.get("code")) or 200, key)
         seen = seen if said else Seen(NAME, "shape", 200, says="no choices")
         return answered(seen._replace(usage=usage if usage != Usage() else None), model)
     finish = _FINISH.get(text_of(choice.get("finish_reason")), "stop")
@@ -156,9 +157,7 @@ def read(data: bytes | str, model: str, key: SecretStr) -> Completion:
     return Completion(text=text, finish=finish, usage=usage, model=answered_by)
 
 
-def _fault(
-    said: Mapping[str, Any], status: int, key: SecretStr, after: float | None = None
-) -> Seen:
+def fault(said: Mapping[str, Any], status: int, key: SecretStr, after: float | None = None) -> Seen:
     """An error object as a sign."""
     secret = key.get_secret_value()
     names = (said.get("code"), said.get("type"))

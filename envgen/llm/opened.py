@@ -1,17 +1,23 @@
 """Models, put together: the one place that says which wrapper stands around which.
 
-From the outside in: recalled or recorded (`Asked`), retried, paced, capped by the budget, booked
-attempt by attempt, watched for loops, timed, translated.
+From the outside in: recalled or recorded (`Asked`), sent with others in a batch where that is
+wanted, retried, paced, capped by the budget, booked attempt by attempt, watched for loops, timed,
+translated.
 """
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Protocol
+from dataclasses import replace
 
 from envgen.config import LlmConfig
+from envgen.digest import digest
 from envgen.errors import Misconfigured
 from envgen.ledger import Ledger
 from envgen.llm import Asked, Model
+from envgen.llm.batch import Lane
+from envgen.llm.batch.gemini import GeminiJobs
+from envgen.llm.batch.jobs import Jobs
+from envgen.llm.batch.openai import OpenAIJobs
 from envgen.llm.booked import Booked
 from envgen.llm.budget import Budget, Capped
 from envgen.llm.deadline import Timed
@@ -25,11 +31,8 @@ from envgen.llm.paced import Paced
 from envgen.llm.prices import Tariff, tariff
 from envgen.llm.retried import Retried
 
-
-class Adapter(Model, Protocol):
-    """A model that holds connections."""
-
-    async def close(self) -> None: ...
+Adapter = OpenAI | Gemini
+"""A model that holds connections."""
 
 
 @asynccontextmanager
@@ -55,6 +58,20 @@ async def open_models(
             adapter = adapt(name, config)
             stack.push_async_callback(adapter.close)
             model = around(adapter, config, ledger, budget, priced, clock or LoopClock())
+            if config.lane == "batch":
+                model = await stack.enter_async_context(
+                    Lane(
+                        model,
+                        jobs_of(adapter, name),
+                        ledger,
+                        budget,
+                        replace(priced, lane="batch"),
+                        model=name,
+                        run=digest(str(ledger.path.resolve())),
+                        hedge_seconds=config.hedge_hours * 3600,
+                        pause=(clock or LoopClock()).sleep,
+                    )
+                )
             made[name] = Asked(model, ledger)
         yield {role: made[name] for role, name in roles.items()}
 
@@ -91,3 +108,10 @@ def adapt(name: str, config: LlmConfig) -> Adapter:
         in_flight=config.in_flight,
         flex=config.lane == "flex",
     )
+
+
+def jobs_of(adapter: Adapter, name: str) -> Jobs:
+    """The batch endpoints of a model's provider."""
+    if isinstance(adapter, OpenAI):
+        return OpenAIJobs(adapter, name)
+    return GeminiJobs(adapter, name)

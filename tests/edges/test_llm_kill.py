@@ -110,13 +110,16 @@ def test_however_often_it_is_killed_it_ends_as_if_undisturbed(tmp_path: Path, do
     assert answers == [row[:3] for row in effects(whole)]
     assert len(answers) == CALLS
     table = broken.attempts.table()
-    unknown = sum(row.attempts for row in table if row.outcome == "unknown")
-    known = sum(row.attempts for row in table) - unknown
+    count = Counter({row.outcome: row.attempts for row in table})
+    unknown, booked_only = count["unknown"], count["stop"] - CALLS
+    known = count.total() - unknown
     paid_again = one.good.total() - CALLS
-    print(f"{CALLS} answers, {total} requests, {unknown} in flight at kills, {paid_again} twice")
+    print(
+        f"{CALLS} answers, {total} requests; in flight at kills: {unknown} without an answer, "
+        f"{booked_only} booked and not yet recorded; paid twice: {paid_again}"
+    )
     assert known <= total <= known + unknown
-    assert 0 <= paid_again <= unknown <= KILLS * 16
-    assert [row.attempts for row in table if row.outcome == "stop"] == [CALLS]
+    assert 0 <= booked_only <= paid_again <= unknown + booked_only <= KILLS * 16
     assert broken.attempts.spent()[0] == pytest.approx(sum(row[4] for row in effects(broken)))
     broken.close()
     whole.close()

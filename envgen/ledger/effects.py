@@ -1,25 +1,19 @@
-"""The ledger: what was asked of the two edges, and what came back. Resume = run again.
-
-One SQLite file and a folder of blobs hold everything that cost money or time. A key covers the
-whole request, so a request is executed once, whoever asks and however often the run is killed. Only
-facts about the task are recorded as effects; weather (`errors.Weather`) passes through, and what it
-cost stands in `attempts`.
-"""
+"""What was executed, by the digest of its request, and who used it."""
 
 import asyncio
-import hashlib
-import os
 import sqlite3
-import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from envgen.attempts import BILLED, TABLE, Attempts
 from envgen.digest import digest
-from envgen.disk import room
 from envgen.errors import Misconfigured
+from envgen.ledger.attempts import BILLED, TABLE, Attempts
+from envgen.ledger.batches import TABLES, Batches
+from envgen.ledger.blobs import Blobs
+from envgen.ledger.disk import room
 from envgen.records import Key, Record
 
 SCHEMA = 2
@@ -45,48 +39,6 @@ class Use(NamedTuple):
     step: str
 
 
-class Blobs:
-    """Content-addressed bytes in `ab/cdef...`; written aside, then renamed."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
-        for torn in folder.glob(".torn-*"):
-            torn.unlink(missing_ok=True)
-
-    def put(self, data: bytes) -> str:
-        """Keep the bytes; their tagged digest is the name."""
-        name = hashlib.sha256(data).hexdigest()
-        path = self.folder / name[:2] / name[2:]
-        if not path.exists():
-            with room(self.folder):
-                path.parent.mkdir(exist_ok=True)
-                handle, torn = tempfile.mkstemp(prefix=".torn-", dir=self.folder)
-                try:
-                    with os.fdopen(handle, "wb") as stream:
-                        stream.write(data)
-                    Path(torn).rename(path)
-                finally:
-                    Path(torn).unlink(missing_ok=True)
-        return f"sha256:{name}"
-
-    def get(self, name: str) -> bytes:
-        """The bytes of a name; Misconfigured when they are gone or were changed."""
-        hexa = name.removeprefix("sha256:")
-        try:
-            data = (self.folder / hexa[:2] / hexa[2:]).read_bytes()
-        except FileNotFoundError:
-            raise Misconfigured(
-                f"blob {name} is missing from {self.folder}: restore it, or forget the effects "
-                "that name it with `envgen ledger forget`"
-            ) from None
-        if hashlib.sha256(data).hexdigest() != hexa:
-            raise Misconfigured(
-                f"blob {name} in {self.folder} was changed: delete that file and run again"
-            )
-        return data
-
-
 class Ledger:
     """`once(kind, request, call)`: recall, or do and record."""
 
@@ -103,6 +55,7 @@ class Ledger:
         except sqlite3.DatabaseError as error:
             raise _unreadable(self.path, error) from error
         self.attempts = Attempts(self._db, self.path)
+        self.batches = Batches(self._db, self.path)
 
     async def once(
         self, kind: str, request: Record, call: Callable[[], Awaitable[R]], use: Use, model: type[R]
@@ -157,17 +110,31 @@ class Ledger:
     def _put(
         self, key: Key, kind: str, request: Record, text: str, seconds: float, use: Use
     ) -> None:
-        made_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        with room(self.path), self._db:
-            self._db.execute("BEGIN")
-            self._db.execute(
-                f"INSERT OR REPLACE INTO effects VALUES (?1, ?2, ?3, ?4, ?5, {BILLED}, ?6)",
-                (key, kind, request.identity, text, seconds, made_at),
-            )
+        with self.at_once():
+            self._write(key, kind, request, text, seconds)
             self._use(use, key)
+
+    def keep(self, key: Key, kind: str, request: Record, response: Record) -> None:
+        """Record a response that came when nobody was waiting for it; it has no use yet."""
+        with room(self.path):
+            self._write(key, kind, request, response.model_dump_json(), 0.0)
+
+    def _write(self, key: Key, kind: str, request: Record, text: str, seconds: float) -> None:
+        made_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        self._db.execute(
+            f"INSERT OR REPLACE INTO effects VALUES (?1, ?2, ?3, ?4, ?5, {BILLED}, ?6)",
+            (key, kind, request.identity, text, seconds, made_at),
+        )
 
     def _use(self, use: Use, key: Key) -> None:
         self._db.execute("INSERT OR IGNORE INTO uses VALUES (?, ?, ?)", (use.task, use.step, key))
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Writes inside are one transaction: all of them or none, and one wait for the disk."""
+        with room(self.path), self._db:
+            self._db.execute("BEGIN")
+            yield
 
     def knows(self, key: Key) -> bool:
         """Whether the request of this key was executed."""
@@ -287,7 +254,7 @@ def _open(path: Path) -> sqlite3.Connection:
                 f"{path} was written by a newer envgen (schema {version}, this one knows "
                 f"{SCHEMA}): upgrade envgen, or use another run"
             )
-        db.executescript(_TABLES + TABLE)
+        db.executescript(_TABLES + TABLE + TABLES)
         db.execute(f"PRAGMA user_version = {SCHEMA}")
     except BaseException:
         db.close()

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from envgen.disk import room
+from envgen.ledger.disk import room
 from envgen.records import Key, Usage
 
 TABLE = """

@@ -1,0 +1,84 @@
+"""The command line: parse, call one function, print. Exit codes stand in `work.py`."""
+
+import errno
+import os
+import sqlite3
+from typing import Annotated
+
+import typer
+
+from envgen import __version__
+from envgen.cli import bases, ledger, look, tasks
+from envgen.cli.work import end
+from envgen.errors import Misconfigured, Weather
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Make training environments for terminal agents, and prove that they are sound.",
+)
+_UNWRITABLE = (
+    *(errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS, errno.EPERM),
+    *(errno.EEXIST, errno.ENOTDIR, errno.EISDIR),
+)
+
+
+def _group(name: str, about: str, **commands: object) -> None:
+    group = typer.Typer(no_args_is_help=True, help=about)
+    for title, function in commands.items():
+        group.command(title)(function)  # type: ignore[type-var]
+    app.add_typer(group, name=name)
+
+
+app.command("sample")(tasks.sample)
+app.command("generate")(tasks.generate)
+app.command("build")(tasks.build)
+app.command("run")(tasks.run)
+app.command("export")(look.export)
+app.command("report")(look.report)
+app.command("doctor")(look.doctor)
+_group("bases", "The images that tasks stand on.", build=bases.build, list=bases.list_bases)
+_group(
+    "ledger",
+    "What was executed, and what came of it.",
+    summary=ledger.summary,
+    show=ledger.show,
+    cost=ledger.cost,
+    dead=ledger.dead,
+    retry=ledger.retry,
+    forget=ledger.forget,
+    merge=ledger.merge,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit()
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Make training environments for terminal agents, and prove that they are sound."""
+
+
+def main() -> None:
+    """Entry point: known trouble becomes one sentence and an exit code."""
+    try:
+        app()
+    except Misconfigured as error:
+        end(str(error), 2)
+    except Weather as error:
+        end(str(error), 3)
+    except sqlite3.OperationalError as error:
+        end(f"the ledger cannot be written ({error}): free some space, then run again", 3)
+    except OSError as error:
+        if error.errno not in _UNWRITABLE:
+            raise
+        place = f" at {error.filename}" if error.filename else ""
+        end(f"cannot write{place}: {os.strerror(error.errno)}; nothing that was done is lost", 3)

@@ -1,0 +1,63 @@
+"""What a run came to, and whether this machine can do one: export, report, doctor."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from envgen.cli.options import DEFAULT_DATA, Config, Data, Json, Run, Sets
+from envgen.cli.work import leave, print_json, say, settings_of
+
+if TYPE_CHECKING:
+    pass
+
+
+def export(
+    folder: Annotated[Path, typer.Argument(help="Folder to write task folders into.")],
+    run: Run = "default",
+    data: Data = DEFAULT_DATA,
+    manifest: Annotated[
+        Path | None, typer.Option("--from", help="A manifest in place of a run's.")
+    ] = None,
+) -> None:
+    """Write the Harbor folders of a run's manifest, or of any manifest."""
+    from envgen import runs
+    from envgen.export import unpack
+
+    source = manifest or runs.known(data, run).manifest
+    written = unpack.unpack(source, folder)
+    say(f"{written} task folders in {folder}")
+
+
+def report(run: Run = "default", data: Data = DEFAULT_DATA, as_json: Json = False) -> None:
+    """Show the funnel, the reasons, balance before and after, times and bytes."""
+    from envgen import report as reports
+    from envgen import runs, tables
+    from envgen.config import load
+
+    folder = runs.known(data, run)
+    settings = load(folder.config if folder.config.exists() else None, [])
+    found = reports.report(folder, settings)
+    (folder.path / "report.json").write_text(json.dumps(found, indent=1) + "\n")
+    if as_json:
+        print_json(found)
+    else:
+        tables.report_tables(found)
+
+
+def doctor(
+    data: Data = DEFAULT_DATA, config: Config = None, sets: Sets = None, as_json: Json = False
+) -> None:
+    """Check engine, disk and bases; execute every parity rule."""
+    from envgen.doctor import examine
+    from envgen.tables import doctor_table
+
+    settings = settings_of(config, sets)
+    findings = asyncio.run(examine(settings, data))
+    if as_json:
+        print_json([finding._asdict() for finding in findings])
+    else:
+        doctor_table(findings)
+    leave(0 if all(finding.ok for finding in findings) else 3)

@@ -1,0 +1,156 @@
+"""What commands share: settings, a kit to work with, and how they end.
+
+Exit codes: 0 done, 1 the run finished with failures that the command is about, 2 wrong use,
+3 infrastructure.
+"""
+
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+import typer
+
+from envgen.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from envgen.config import RunConfig
+    from envgen.kit import Kit
+    from envgen.pipeline import Stop
+    from envgen.records import TaskSpec
+    from envgen.runs import RunFolder
+    from envgen.tally import Tally
+
+T = TypeVar("T")
+
+
+def settings_of(
+    config: Path | None, sets: list[str] | None, **flags: dict[str, Any]
+) -> "RunConfig":
+    """Defaults, the file, `--set` and flags (by group) as one configuration."""
+    from envgen.config import load
+
+    return load(config, sets or [], **flags)
+
+
+def existing(
+    data: Path,
+    run: str,
+    config: Path | None,
+    sets: list[str] | None,
+    **flags: dict[str, Any],
+) -> tuple["RunFolder", "RunConfig", list["TaskSpec"]]:
+    """A run that was sampled, with its own configuration unless another is named."""
+    from envgen import axes, runs
+
+    folder = runs.known(data, run)
+    own = folder.config if folder.config.exists() else None
+    return folder, settings_of(config or own, sets, **flags), axes.read_specs(folder.specs)
+
+
+def finish(
+    folder: "RunFolder", settings: "RunConfig", specs: list["TaskSpec"], as_json: bool
+) -> None:
+    """Produce what is not done yet, print the funnel, and end with the exit code."""
+    from envgen import report as reports
+    from envgen import runs, tables
+    from envgen.terminal import progress
+
+    async def work(kit: "Kit", stop: "Stop") -> Any:
+        await runs.accepted(folder, kit)
+        with progress(len(specs), spent(kit)) as watch:
+            return await runs.finish(folder, specs, kit, stop, watch)
+
+    with runs.held(folder):
+        tally = with_kit(settings, folder.path, work)
+        found = reports.report(folder, settings)
+        (folder.path / "report.json").write_text(json.dumps(found, indent=1) + "\n")
+    if as_json:
+        print_json(found)
+    else:
+        tables.funnel_table(found)
+        say(f"manifest: {folder.manifest}")
+        say(f"tasks:    {folder.tasks}/<task>/instruction.md, tests/, solution/, envgen.json")
+        say(f"more:     envgen report --run {folder.path.name} --data {folder.path.parent.parent}")
+    ended(folder, tally)
+
+
+def ended(folder: "RunFolder", tally: "Tally", failed: bool = False) -> NoReturn:
+    """Say what is left to do, and end with the exit code; 1 when a bug or the caller says so."""
+    if tally.bugs:
+        say(f"{tally.bugs} tasks met a bug in envgen: see {folder.crashes}, please report it")
+    if left := tally.total - tally.done + tally.unfinished:
+        reason = f" ({tally.last_trouble.splitlines()[-1]})" if tally.last_trouble else ""
+        say(f"{left} tasks are unfinished{reason}: the same command continues")
+        leave(3)
+    leave(1 if tally.bugs or failed else 0)
+
+
+def spent(kit: "Kit") -> Callable[[], float] | None:
+    """What a run has cost so far, for its progress; None where no model is asked."""
+    attempts = kit.sandbox.ledger.attempts
+    return (lambda: attempts.spent()[0]) if kit.llm else None
+
+
+def check_model(settings: "RunConfig") -> None:
+    """Misconfigured where the llm author has no model to ask."""
+    if settings.author.name == "llm" and settings.author.model is None:
+        raise Misconfigured(
+            "the llm author needs a model: --model gemini:NAME, or openai:NAME (with --base-url "
+            "for a server of your own)"
+        )
+
+
+def with_kit(settings: "RunConfig", folder: Path, work: Any, rebuild: bool = False) -> Any:
+    """Run `work(kit, stop)`; the first Ctrl-C drains, the second cancels."""
+    from envgen.kit import open_kit
+    from envgen.pipeline import Stop
+
+    async def main() -> Any:
+        stop = Stop()
+        task = asyncio.current_task()
+
+        def interrupted() -> None:
+            if stop.drain and task:
+                task.cancel()
+            stop.drain = True
+            say("finishing what is in work; press Ctrl-C again to cancel it")
+
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupted)
+        async with open_kit(settings, folder, rebuild=rebuild, say=say) as kit:
+            return await work(kit, stop)
+
+    return _run(main())
+
+
+def _run(main: Coroutine[Any, Any, T]) -> T:
+    try:
+        return asyncio.run(main)
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        end("cancelled; the same command continues", 130)
+
+
+def print_json(value: Any) -> None:
+    """A value on stdout, for scripts."""
+    typer.echo(json.dumps(value, indent=1, ensure_ascii=False))
+
+
+def say(text: str) -> None:
+    """A line for people, on stderr."""
+    from envgen.terminal import say as tell
+
+    tell(text)
+
+
+def leave(code: int) -> NoReturn:
+    """End the command with an exit code."""
+    raise typer.Exit(code)
+
+
+def end(text: str, code: int) -> NoReturn:
+    """End the program with one sentence and an exit code."""
+    say(f"envgen: {text}")
+    sys.exit(code)
