@@ -203,6 +203,31 @@ def test_a_cut_answer_goes_on_with_the_next_file(make: Make, do: Do) -> None:
     assert "- environment/home/agent/orders.csv" in model.asked[2].messages[-1].text
 
 
+@pytest.mark.parametrize("path", ["instruction.md", "environment/home/agent", "INSTRUCTION.md"])
+def test_a_continuation_that_does_not_fit_is_said(make: Make, do: Do, path: str) -> None:
+    script = writer()
+
+    def cut(request: Request) -> Any:
+        round = sum(message.role == "assistant" for message in request.messages)
+        if step_of(request) != "files" or round > 1:
+            return script(request)
+        nonce = nonce_in(request)
+        if round == 0:
+            return completion(wrapped(OPEN, nonce), "length")
+        return f"{wrapped(FileTree({path: 'x'}), nonce)}=== FILES {nonce} 1 ===\n"
+
+    kit, model = make(cut)
+    assert isinstance(do(produce(SPEC, kit)), BuiltTask)
+    assert steps(model).count("files") == 3
+    assert path.partition("/")[0] in model.asked[3].messages[-1].text
+
+
+def test_every_question_keeps_the_temperature_that_all_models_take(make: Make, do: Do) -> None:
+    kit, model = make(writer(brief=lambda round: "no" if round == 0 else json.dumps(BRIEF)))
+    do(produce(SPEC, kit))
+    assert {(request.temperature, request.top_p) for request in model.asked} == {(1.0, 1.0)}
+
+
 def test_an_answer_that_never_ends_is_truncated(make: Make, do: Do) -> None:
     def cut(request: Request) -> Any:
         if step_of(request) != "files":

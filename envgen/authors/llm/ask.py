@@ -33,11 +33,12 @@ class Manner:
     """How a profile asks.
 
     Attributes:
-        temperature: of first answers; a repeated question is asked a little warmer.
+        temperature: of first answers. 1 is every provider's default, and the only value that some
+            reasoning models take.
         max_tokens: most tokens of an answer, thinking included.
         rounds: times that one part is asked again because its answer cannot be read.
-        forgets: an unreadable answer is dropped and the question asked anew; small models repeat
-            an objection in place of answering it.
+        forgets: an unreadable answer is dropped and the question asked anew, a little warmer; small
+            models repeat an objection in place of answering it.
     """
 
     temperature: float
@@ -136,9 +137,10 @@ class Talk:
         for _ in range(1 + CONTINUATIONS):
             completion = await self.completion(warmer)
             answer = read(completion.text, nonce, only)
-            if both := found.files.keys() & answer.files.keys():
-                return replace(answer, whole=False, trouble=f"{min(both)} is there twice")
-            files = found.files.merged(answer.files)
+            try:
+                files = found.files.merged(answer.files)
+            except ValueError as error:
+                return replace(answer, whole=False, trouble=str(error))
             found = replace(answer, files=files, warnings=found.warnings + answer.warnings)
             if answer.whole or answer.trouble or not answer.files:
                 break
@@ -147,11 +149,12 @@ class Talk:
 
     async def completion(self, warmer: int = 0) -> Completion:
         """One answer to the messages so far, which it is added to."""
+        warmth = 0.2 * warmer if self.manner.forgets else 0.0
         request = Request(
             model=model_of(self.kit),
             messages=tuple(self.messages),
             answer_schema=self.schema,
-            temperature=min(HOTTEST, self.manner.temperature + 0.2 * warmer),
+            temperature=min(HOTTEST, self.manner.temperature + warmth),
             max_tokens=self.manner.max_tokens,
             sample=self.kit.sandbox.ledger.retries(self.spec.slug),
         )

@@ -24,7 +24,7 @@ from envgen.kit import Kit
 from envgen.records import Environment, Limits, Rejection, TaskDraft, TaskSpec
 from envgen.share import share
 
-CODE = Manner(temperature=0.4, max_tokens=24_000, rounds=2)
+CODE = Manner(temperature=1.0, max_tokens=24_000, rounds=2)
 SOLUTION = r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)?"
 TESTS = r"check\.py|truth\.json|data/[A-Za-z0-9._-]+"
 

@@ -23,7 +23,7 @@ from envgen.records import HOME, InitialState, TaskSpec
 from envgen.share import share
 
 IDEAS = Manner(temperature=1.0, max_tokens=12_000, rounds=2)
-FILES = Manner(temperature=0.6, max_tokens=24_000, rounds=2)
+FILES = Manner(temperature=1.0, max_tokens=24_000, rounds=2)
 MOST_LINES, MOST_WORDS = 600, 900
 MATERIAL = f"{HOME}/material"
 """Where the material of a task is put."""
