@@ -55,6 +55,20 @@ class GateConfig(_Group):
     """Times that the reference's grade is repeated under other conditions."""
 
 
+class AuditConfig(_Group):
+    """How built tasks are audited, and what a finding means for them."""
+
+    policy: Literal["strict", "proven", "report"] = "proven"
+    """`strict`: what is proven or suspected rejects; `proven`: what is proven rejects, what is only
+    suspected is noted; `report`: nothing rejects."""
+    probes: bool = True
+    """Run attacks, alternatives and repetitions in containers; else only the rules look."""
+    mutants: int = Field(8, ge=0, le=200)
+    """Mutants of the reference's outputs that are graded, at most."""
+    trivial: float = Field(0.5, gt=0, le=1)
+    """A task whose untouched container earns as much is trivial."""
+
+
 class ExportConfig(_Group):
     """How kept tasks are written."""
 
@@ -72,6 +86,7 @@ class RunConfig(_Group):
     author: AuthorConfig = Field(default_factory=AuthorConfig)
     engine: EngineConfig = Field(default_factory=EngineConfig)
     gates: GateConfig = Field(default_factory=GateConfig)
+    audit: AuditConfig = Field(default_factory=AuditConfig)
     export: ExportConfig = Field(default_factory=ExportConfig)
 
 

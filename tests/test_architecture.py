@@ -24,6 +24,7 @@ sandbox.containers sandbox.images sandbox.roots sandbox.docker sandbox.scripted 
 kit grade
 authors.procedural.family authors.procedural authors
 lint leaks build
+audit.static.suspicion audit.static.files audit.static.checks audit.static audit.verdict audit
 export export.harbor export.parquet export.unpack
 pipeline runs rebuild
 terminal report doctor tables

@@ -1,0 +1,1 @@
+"""The auditor: eight labels, each proven by something that was executed, or only suspected."""
