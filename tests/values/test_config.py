@@ -133,5 +133,5 @@ def knobs() -> dict[str, Any]:
 
 def test_knobs_are_few_and_each_is_described() -> None:
     assert len(knobs()) <= 25
-    assert len(RunConfig.model_fields) <= 5
+    assert len(RunConfig.model_fields) <= 6
     assert [name for name, knob in knobs().items() if not knob.description] == []
