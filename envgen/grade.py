@@ -52,6 +52,10 @@ class Conditions(Record):
     zone: str = "UTC0"
     locale: str = "C.UTF-8"
     cpus: int = 2
+    halved: bool = False
+    """With half of the task's memory."""
+    puts: tuple[Put, ...] = ()
+    """What else the container gets, such as another clock."""
 
     def env(self) -> tuple[tuple[str, str], ...]:
         return (
@@ -194,9 +198,11 @@ async def grade(
         uid=0,
         env=conditions.env(),
         cpus=conditions.cpus,
+        memory_mb=draft.limits.memory_mb // (2 if conditions.halved else 1),
         puts=(
             Put(target="/tests", tree=tests_tree(draft), mode=0o700),
             Put(target=LOGS, tree=_EMPTY, mode=0o700),
+            *conditions.puts,
         ),
         restore=outputs,
         collect=LOGS,

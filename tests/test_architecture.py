@@ -24,7 +24,12 @@ sandbox.containers sandbox.images sandbox.roots sandbox.docker sandbox.scripted 
 kit grade
 authors.procedural.family authors.procedural authors
 lint leaks build
-audit.static.suspicion audit.static.files audit.static.checks audit.static audit.verdict audit
+audit.verdict audit.naming audit.target audit.unpacking audit.submissions
+audit.static.suspicion audit.static.files audit.static.checks audit.static
+audit.probes.gain audit.probes.filling audit.probes.emptying audit.probes.one_line
+audit.probes.forging audit.probes.copying audit.probes
+audit.mutants audit.workbench audit.attacking audit.mutating audit.swapping audit.repeating
+audit.resolving audit
 export export.harbor export.parquet export.unpack
 pipeline runs rebuild
 terminal report doctor tables

@@ -1,0 +1,58 @@
+"""Rewards that are forged: by what is left behind, or by programs while they are graded.
+
+Covers: rewards written beforehand or raced, planted test configuration, plugins, start-up hooks and
+shadowing modules, tools and shell start files, processes that stay, links to the tests, early exit,
+a scorer patched in its process, frames searched, tests read while grading.
+"""
+
+from envgen.audit import submissions
+from envgen.audit.probes.gain import gained
+from envgen.audit.target import Target
+from envgen.files import File
+from envgen.records import Attack
+
+judge = gained
+
+PLANTS = {
+    "reward": "a reward written beforehand in every place where one is read",
+    "hooks": "modules and settings that interpreters and test runners take up",
+    "tools": "tools first on PATH, and start files of shells",
+    "late": "a process that stays behind and goes on forging",
+}
+LINKS = "outputs that are links to the tests"
+PROGRAMS = "programs that write the verdict, patch the grader and read the tests while they run"
+_BRINGS = ("forge.py", "forge.sh")
+
+
+def attacks(target: Target) -> tuple[Attack, ...]:
+    """All forgeries at once; each alone where that earns something."""
+    parts = [_attack(name, does, _plant(name), {}) for name, does in PLANTS.items()]
+    links = "\n".join(
+        f"mkdir -p \"$(dirname '{path}')\"; ln -sf /tests/truth.json '{path}'"
+        for path in target.data
+    )
+    programs = {path: submissions.forger(path) for path in target.programs}
+    if links:
+        parts.append(_attack("links", LINKS, links, {}))
+    if programs:
+        parts.append(_attack("programs", PROGRAMS, "", programs))
+    lines = "\n".join([*(_plant(name) for name in PLANTS), links])
+    whole = _attack("all", "all known forgeries at once", lines, programs)
+    return (whole.model_copy(update={"parts": tuple(parts)}),)
+
+
+def _plant(name: str) -> str:
+    return f"(cd . && . /solution/plant_{name}.sh)"
+
+
+def _attack(name: str, does: str, then: str, files: dict[str, File]) -> Attack:
+    brings = {n: submissions.script(n) for n in _BRINGS}
+    brings |= {f"plant_{n}.sh": submissions.script(f"plant_{n}.sh") for n in PLANTS}
+    return Attack(
+        probe="forging",
+        name=name,
+        label="VERIFIER-TOO-WEAK",
+        exploitability="grading",
+        does=does,
+        tree=submissions.placing(files, first=then, brings=brings),
+    )

@@ -1,0 +1,31 @@
+"""What a reward for an attack means: wrong work was paid, by more than nothing is."""
+
+from envgen.audit.target import Target
+from envgen.records import Attack, Finding, Trial
+
+HALF = 0.5
+
+
+def gained(target: Target, attack: Attack, trial: Trial) -> Finding | None:
+    """A proven finding when the attack earned more than the untouched container.
+
+    The gates have shown that the task's grades repeat identically, so there is no noise to allow
+    for: any difference is one.
+    """
+    if trial.reward is None or trial.reward <= target.baseline:
+        return None
+    gain = trial.reward - target.baseline
+    paid = (
+        "passes" if trial.passed else f"earns {trial.reward:g}, nothing earns {target.baseline:g}"
+    )
+    return Finding(
+        label=attack.label,
+        code=f"{attack.probe}:{attack.name}",
+        severity=3 if trial.passed else 2 if gain >= HALF else 1,
+        message=f"{attack.does}: {paid}",
+        soundness="accepts-wrong",
+        exploitability=attack.exploitability,
+        places=attack.places,
+        trial=f"{trial.probe}:{trial.name}",
+        proof=trial.keys,
+    )

@@ -1,0 +1,151 @@
+"""What somebody who attacks a task can see: the instruction, and what is readable in the image.
+
+Probes get this and nothing else, so that no attack can rest on hidden tests.
+"""
+
+import io
+import json
+import tarfile
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from envgen import dockerfile
+from envgen.audit import naming
+from envgen.ledger import Blobs
+from envgen.records import HOME, BuiltTask, Limits
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A regular file that the task adds to its base."""
+
+    path: str
+    """Absolute."""
+    data: bytes
+    mode: int
+    own: bool
+    """Below a folder of the agent's, which it may change and which carries over to grading."""
+    removed: bool = False
+    """Set-up removed it: it is in a layer of the image, and not in its file system."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A task as seen from outside.
+
+    Attributes:
+        answers: whole-path suffixes of files are looked up by `holds`.
+        baseline: reward of the untouched container.
+    """
+
+    slug: str
+    instruction: str
+    workdir: str
+    folders: tuple[str, ...]
+    """Folders of the agent's that carry over to grading."""
+    entries: tuple[Entry, ...]
+    config: str
+    """Environment, labels and history of the image."""
+    absent: tuple[str, ...]
+    """Paths that the task promises not to be there yet."""
+    baseline: float
+    limits: Limits
+
+    @cached_property
+    def there(self) -> frozenset[str]:
+        return frozenset(e.path for e in self.entries if not e.removed)
+
+    @cached_property
+    def directories(self) -> frozenset[str]:
+        above = (str(p) for path in self.there for p in PurePosixPath(path).parents)
+        return frozenset({*above, self.workdir, *self.folders, HOME})
+
+    def holds(self, path: str) -> bool:
+        """Whether the task adds a file with this path, or one that ends in a relative one."""
+        if path.startswith("/"):
+            return path in self.there
+        return any(known.endswith(f"/{path}") for known in self.there)
+
+    @cached_property
+    def outputs(self) -> tuple[str, ...]:
+        """Files that the instruction asks for, below the folders that carry over."""
+        named = naming.outputs(
+            self.instruction, HOME, self.workdir, self.holds, self.directories.__contains__
+        )
+        wanted = dict.fromkeys([*named, *self.absent])
+        mine = [p for p in wanted if any(p.startswith(f"{f}/") for f in self.folders)]
+        return tuple(p for p in mine if not naming.is_folder(p, self.instruction, tuple(mine)))
+
+    @cached_property
+    def changed(self) -> tuple[str, ...]:
+        """Files of the agent's that the instruction names and the image holds: inputs, or work."""
+        named = {*naming.paths(self.instruction, HOME)}
+        names = {name for name, _ in naming.relative(self.instruction)}
+        return tuple(
+            e.path
+            for e in self.entries
+            if e.own
+            and not e.removed
+            and (e.path in named or any(e.path.endswith(f"/{name}") for name in names))
+        )
+
+    @cached_property
+    def programs(self) -> tuple[str, ...]:
+        """Those of the outputs that are programs, and programs that are there to be mended."""
+        mended = [p for p in self.changed if PurePosixPath(p).suffix in naming.PROGRAM_ENDINGS]
+        asked = [p for p in self.outputs if naming.is_program(p, self.instruction)]
+        return (*asked, *mended)
+
+    @cached_property
+    def data(self) -> tuple[str, ...]:
+        """Those of the outputs that are no programs."""
+        return tuple(p for p in self.outputs if p not in self.programs)
+
+    def told(self, path: str) -> bool:
+        """Whether the instruction names a file: by its path, its name, or a folder above it."""
+        name = PurePosixPath(path).name
+        above = naming.paths(self.instruction, HOME)
+        return name in self.instruction or any(
+            path.startswith(f"{folder}/") for folder in above if folder not in self.folders
+        )
+
+
+def target_of(task: BuiltTask, blobs: Blobs) -> Target:
+    """What can be seen of a built task."""
+    draft = task.draft
+    listed = json.loads(blobs.get(task.image.entries))
+    known = {file.sha256: file.data for file in dockerfile.context(draft).values()}
+    if task.image.extra:
+        known |= _extra(blobs.get(task.image.extra))
+    now = {entry["path"]: entry for entry in listed if entry["kind"] == "f"}
+    entries = [
+        Entry(path, known.get(entry["sha256"], b""), entry["mode"], _own(path, draft.outputs))
+        for path, entry in now.items()
+    ]
+    entries += [
+        Entry(f"/{path}", file.data, file.mode, _own(f"/{path}", draft.outputs), removed=True)
+        for path, file in draft.environment.files.items()
+        if f"/{path}" not in now or now[f"/{path}"]["sha256"] != file.sha256
+    ]
+    return Target(
+        slug=draft.slug,
+        instruction=draft.instruction,
+        workdir=draft.workdir,
+        folders=draft.outputs,
+        entries=tuple(sorted(entries, key=lambda e: (e.path, e.removed))),
+        config=task.image.config,
+        absent=draft.initial.absent,
+        baseline=task.baseline,
+        limits=draft.limits,
+    )
+
+
+def _own(path: str, folders: tuple[str, ...]) -> bool:
+    return any(path.startswith(f"{folder}/") for folder in folders)
+
+
+def _extra(data: bytes) -> dict[str, bytes]:
+    with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
+        streams = {m.name: archive.extractfile(m) for m in archive if m.isreg()}
+    return {name: stream.read() for name, stream in streams.items() if stream}
