@@ -12,12 +12,13 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from envgen.audit import audit
 from envgen.authors import author
 from envgen.build import build
 from envgen.errors import Fault, ImageMissing, Misconfigured, Weather
 from envgen.grade import image_request
 from envgen.kit import Kit
-from envgen.records import BuiltTask, Rejection, TaskDraft, TaskSpec
+from envgen.records import AuditReport, BuiltTask, Rejection, TaskDraft, TaskSpec
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -45,6 +46,12 @@ async def authored(spec: TaskSpec, kit: Kit) -> TaskDraft | Rejection:
             detail=fault.detail,
             proof=fault.proof,
         )
+
+
+async def audited(spec: TaskSpec, kit: Kit) -> AuditReport | Rejection:
+    """The audit of one task, made (or recalled) from its spec."""
+    task = await produce(spec, kit)
+    return task if isinstance(task, Rejection) else await audit(task, kit)
 
 
 async def proven(draft: TaskDraft, kit: Kit) -> BuiltTask | Rejection:

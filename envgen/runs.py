@@ -164,7 +164,7 @@ class Tally:
                 self.unfinished += 1
 
 
-class _Spool:
+class Spool:
     """Rows by index, on disk in a file without a name: memory stays flat and nothing is left."""
 
     def __init__(self, folder: Path) -> None:
@@ -220,7 +220,7 @@ async def draft_all(
                 continue
             tally.count(outcome)
             if isinstance(outcome, Unfinished):
-                _crash(folder, outcome)
+                crash(folder, outcome)
     return drafted, tally
 
 
@@ -236,7 +236,7 @@ async def finish(
     Called again, it recalls what was executed and ends in the same bytes.
     """
     tally = Tally(len(specs))
-    kept, rejected = _Spool(folder.path), _Spool(folder.path)
+    kept, rejected = Spool(folder.path), Spool(folder.path)
     tags, slugs = set[str](), set[str]()
     try:
         folder.tasks.mkdir(exist_ok=True)
@@ -252,7 +252,7 @@ async def finish(
                 elif isinstance(outcome, Rejection):
                     rejected.add(spec.index, parquet.rejection_row(outcome))
                 else:
-                    _crash(folder, outcome)
+                    crash(folder, outcome)
                 watch(tally)
                 await asyncio.sleep(0)
         parquet.write_manifest(folder.manifest, kept.rows())
@@ -265,7 +265,7 @@ async def finish(
     return tally
 
 
-def _crash(folder: RunFolder, outcome: Unfinished) -> None:
+def crash(folder: RunFolder, outcome: Unfinished) -> None:
     """A bug's traceback is kept where the user can find it and send it."""
     if outcome.bug:
         folder.crashes.mkdir(exist_ok=True)

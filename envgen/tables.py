@@ -12,6 +12,7 @@ from envgen.terminal import clean
 
 if TYPE_CHECKING:
     from envgen.doctor import Finding
+    from envgen.records import AuditReport, Trial
 
 
 def balance_table(found: Mapping[str, Balance]) -> None:
@@ -44,6 +45,66 @@ def report_tables(found: Mapping[str, Any]) -> None:
     if spread:
         row = tuple(f"{spread[name]:.0f}" for name in ("median", "most", "total"))
         _print("bytes that tasks add to their bases", ("median", "most", "total"), [row])
+
+
+def audit_tables(found: Mapping[str, Any]) -> None:
+    """Labels of a run's tasks, and what was found."""
+    labels = [(name, str(n)) for name, n in found["labels"].items()]
+    _print(f"audit of run {found['run']}, policy {found['policy']}", ("label", "tasks"), labels)
+    if found["mutants"]:
+        rate, left = found["kill_rate"], found["survivors"]
+        _print("mutants of the references", ("mutants", "kill rate", "survivors"),
+               [(str(found["mutants"]), f"{rate:.4f}", "; ".join(left))])  # fmt: skip
+    rows = [
+        (f["task"], f["finding"], "proven" if f["proven"] else "suspected", f["label"], f["code"],
+         f["message"][:120])
+        for f in found["findings"]
+    ]  # fmt: skip
+    if rows:
+        _print("findings", ("task", "finding", "", "label", "code", "message"), rows)
+
+
+def audit_page(report: "AuditReport", instruction: str) -> None:
+    """Everything that a person needs to judge the findings of one task."""
+    from envgen.export.audits import finding_id
+
+    out = Console()
+    out.print(Text(clean(f"{report.slug}\n\n{instruction.strip()}\n")))
+    _print("tiers", ("tier", "", "note"),
+           [(t.name, "ran" if t.ran else "did not run", t.note) for t in report.tiers])  # fmt: skip
+    for found in report.findings:
+        kind = "PROVEN" if found.proven else "suspected"
+        places = ", ".join(f"{p.file}:{p.line}" if p.line else p.file for p in found.places)
+        out.print(Text(clean(
+            f"\n{kind} {found.label}  {finding_id(report, found)}  {found.code}\n"
+            f"  {found.message}\n  {found.soundness}; needs {found.exploitability}; {places}"
+        )))  # fmt: skip
+        for trial in report.trials:
+            if f"{trial.probe}:{trial.name}" == found.trial:
+                out.print(Text(clean(_trial_text(trial))))
+    rows = [
+        (t.probe, t.name[:60], "" if t.reward is None else f"{t.reward:g}", t.note[:100])
+        for t in report.trials
+    ]
+    _print("everything that was tried", ("probe", "name", "reward", "what the grader said"), rows)
+
+
+def _trial_text(trial: "Trial") -> str:
+    lines = [f"  reward {trial.reward}: {trial.note}"]
+    lines += [f"  receipt: envgen ledger show {key}" for key in trial.keys]
+    if "solve.sh" in trial.tree:
+        script = trial.tree["solve.sh"].data.decode(errors="replace")
+        lines += ["  solve.sh:", *(f"    {line}" for line in script.split("\n")[:40])]
+    return "\n".join(lines)
+
+
+def benchmark_table(found: Mapping[str, Mapping[str, int]]) -> None:
+    """What was said about each kind of planted defect."""
+    rows = [
+        (kind, ", ".join(f"{name} {n}" for name, n in sorted(row.items())))
+        for kind, row in found.items()
+    ]
+    _print("planted defects", ("kind", "labels given"), rows)
 
 
 def doctor_table(findings: Sequence["Finding"]) -> None:

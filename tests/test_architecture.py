@@ -28,12 +28,14 @@ audit.verdict audit.naming audit.target audit.unpacking audit.submissions
 audit.static.suspicion audit.static.files audit.static.checks audit.static
 audit.probes.gain audit.probes.filling audit.probes.emptying audit.probes.one_line
 audit.probes.forging audit.probes.copying audit.probes
-audit.mutants audit.workbench audit.attacking audit.mutating audit.swapping audit.repeating
-audit.resolving audit
-export export.harbor export.parquet export.unpack
-pipeline runs rebuild
+audit.mutants audit.recording audit.workbench audit.attacking audit.mutating audit.swapping
+audit.repeating audit.resolving audit
+audit.defects.planting audit.defects.weak audit.defects.leaks audit.defects.mismatch
+audit.defects.others audit.defects
+export export.harbor export.parquet export.audits export.unpack
+pipeline audit.defects.benchmark runs auditing rebuild
 terminal report doctor tables
-cli.options cli.work cli.tasks cli.look cli.bases cli.ledger cli cli.__main__
+cli.options cli.work cli.tasks cli.look cli.bases cli.ledger cli.audit cli cli.__main__
 """
 LAYERS = _LAYERS.split()
 """Every module but the families, each below what may import it (a package stands after its parts,

@@ -38,7 +38,8 @@ async def audit(
     suspicions = static.look(task.draft)
     findings, trials = (*suspicions, *_trivial(task, kit)), tuple[Trial, ...]()
     if kit.config.audit.probes:
-        bench = await workbench(task, target_of(task, kit.sandbox.blobs), kit)
+        target = target_of(task, kit.sandbox.blobs, kit.config.audit.noise)
+        bench = await workbench(task, target, kit)
         valid = alternatives_of(task) if alternatives is None else alternatives
         parts = await asyncio.gather(
             attacked(bench, suspicions),

@@ -239,6 +239,10 @@ def _echo(path: str, data: bytes, rng: Random) -> bytes | None:
     return submissions.echo(path).data
 
 
+def _broken(path: str, data: bytes, rng: Random) -> bytes | None:
+    return submissions.broken(path).data
+
+
 DATA_CHANGES = (
     Change("emptied", True, _emptied),
     Change("flattened", True, _flattened),
@@ -249,6 +253,7 @@ PROGRAM_CHANGES = (
     Change("silent", True, _silent),
     Change("constant", True, _constant),
     Change("echo", True, _echo),
+    Change("broken", True, _broken),
 )
 
 

@@ -2,35 +2,41 @@
 
 import asyncio
 
-from envgen.audit import mutants
+from envgen.audit import mutants, recording
 from envgen.audit.workbench import Workbench
 from envgen.records import Finding, Place, Trial
 
+LOOKUP = "lookup"
+
 
 async def mutated(bench: Workbench) -> tuple[tuple[Finding, ...], tuple[Trial, ...]]:
-    """All mutants; a finding for each that passes."""
+    """All mutants, and a lookup in place of a program; a finding for each that passes."""
     outputs = bench.kit.sandbox.blobs.get(bench.outputs)
     made = mutants.mutants(bench.target, outputs, bench.kit.config.audit.mutants)
-    trials = await asyncio.gather(
-        *(bench.graded("mutating", m.name, f"the reference's outputs, {m.name}", m.outputs)
-          for m in made)
-    )  # fmt: skip
-    survived = [
-        _finding(mutant, trial) for mutant, trial in zip(made, trials, strict=True) if trial.passed
-    ]
+    graded = (
+        bench.graded("mutating", m.name, f"the reference's outputs, {m.name}", m.outputs)
+        for m in made
+    )
+    trials = await asyncio.gather(*graded)
+    destructive = {mutant.name: mutant.destructive for mutant in made} | {LOOKUP: True}
+    lookup = recording.lookup(bench.target, bench.task.draft.solution)
+    if lookup is not None:
+        does = "the reference's program replaced by its answers to the inputs at hand"
+        trials.append(await bench.tried("mutating", LOOKUP, does, lookup))
+    survived = [_finding(trial, destructive[trial.name]) for trial in trials if trial.passed]
     return tuple(survived), tuple(trials)
 
 
-def _finding(mutant: mutants.Mutant, trial: Trial) -> Finding:
+def _finding(trial: Trial, destructive: bool) -> Finding:
     """A survivor without an answer is a proof; one with a small mistake is a suspicion."""
     return Finding(
         label="VERIFIER-TOO-WEAK",
-        code=f"mutating:{mutant.name}",
-        severity=3 if mutant.destructive else 1,
-        message=f"passes as well with {mutant.name}",
+        code=f"mutating:{trial.name}",
+        severity=3 if destructive else 1,
+        message=f"passes as well with {trial.name}",
         soundness="accepts-wrong",
         exploitability="reward",
         places=(Place(file="tests/check.py"),),
         trial=f"{trial.probe}:{trial.name}",
-        proof=trial.keys if mutant.destructive else (),
+        proof=trial.keys if destructive else (),
     )

@@ -7,8 +7,6 @@ nothing of the task is used or changed. Statically linked programs, and the time
 real clock.
 """
 
-from collections.abc import Mapping
-
 from envgen.audit import submissions
 from envgen.audit.workbench import Workbench
 from envgen.build import explain
@@ -24,17 +22,13 @@ TOOLS, OUT = "tools", "/out"
 
 async def repeated(bench: Workbench) -> tuple[tuple[Finding, ...], tuple[Trial, ...]]:
     """What changes the reference's grade."""
-    late = await clock(bench)
-    single = alone(late)
-    together = Conditions(
-        hash_seed=7919, zone="NPT-5:45", locale="C", cpus=1, halved=True, puts=late
-    )
-    trial, same = await _graded(bench, "all", together)
+    single = alone(await clock(bench))
+    trial, same = await regraded(bench, "all", single.pop("all"))
     if same:
         return (), (trial,)
     trials, findings = [trial], []
     for name, conditions in single.items():
-        one, same = await _graded(bench, name, conditions)
+        one, same = await regraded(bench, name, conditions)
         trials.append(one)
         if not same:
             findings.append(_finding(one, proven=name != "half the memory"))
@@ -43,9 +37,12 @@ async def repeated(bench: Workbench) -> tuple[tuple[Finding, ...], tuple[Trial, 
     return tuple(findings), tuple(trials)
 
 
-def alone(late: tuple[Put, ...]) -> Mapping[str, Conditions]:
-    """Each circumstance by itself."""
+def alone(late: tuple[Put, ...]) -> dict[str, Conditions]:
+    """All circumstances together, then each by itself."""
     return {
+        "all": Conditions(
+            hash_seed=7919, zone="NPT-5:45", locale="C", cpus=1, halved=True, puts=late
+        ),
         f"clock + {DAYS} days": Conditions(puts=late),
         "hash seed": Conditions(hash_seed=7919),
         "time zone": Conditions(zone="NPT-5:45"),
@@ -78,7 +75,8 @@ async def clock(bench: Workbench) -> tuple[Put, ...]:
     )
 
 
-async def _graded(bench: Workbench, name: str, conditions: Conditions) -> tuple[Trial, bool]:
+async def regraded(bench: Workbench, name: str, conditions: Conditions) -> tuple[Trial, bool]:
+    """The grade under some conditions, and whether it is what it always was."""
     draft, image = bench.task.draft, bench.task.image
     key, score = await grade(
         draft, image, bench.outputs, bench.kit, bench.use("repeating"), conditions

@@ -104,6 +104,16 @@ def silent(path: str) -> File:
     return File(b"#!/bin/bash\nexit 0\n", 0o755)
 
 
+def broken(path: str) -> File:
+    """A program that fails at once."""
+    ending = PurePosixPath(path).suffix
+    if ending == ".py":
+        return File(b"#!/usr/bin/env python3\nraise SystemExit(1)\n", 0o755)
+    if ending == ".c":
+        return File(b"int main(void) { return 1; }\n")
+    return File(b"#!/bin/bash\nexit 1\n", 0o755)
+
+
 def forger(path: str) -> File:
     """A program that tries to be paid by whoever grades it."""
     ending = PurePosixPath(path).suffix

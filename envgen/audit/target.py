@@ -32,12 +32,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Target:
-    """A task as seen from outside.
-
-    Attributes:
-        answers: whole-path suffixes of files are looked up by `holds`.
-        baseline: reward of the untouched container.
-    """
+    """A task as seen from outside."""
 
     slug: str
     instruction: str
@@ -50,6 +45,9 @@ class Target:
     absent: tuple[str, ...]
     """Paths that the task promises not to be there yet."""
     baseline: float
+    """Reward of the untouched container."""
+    noise: float
+    """Reward above the baseline that means nothing yet."""
     limits: Limits
 
     @cached_property
@@ -111,7 +109,7 @@ class Target:
         )
 
 
-def target_of(task: BuiltTask, blobs: Blobs) -> Target:
+def target_of(task: BuiltTask, blobs: Blobs, noise: float) -> Target:
     """What can be seen of a built task."""
     draft = task.draft
     listed = json.loads(blobs.get(task.image.entries))
@@ -137,6 +135,7 @@ def target_of(task: BuiltTask, blobs: Blobs) -> Target:
         config=task.image.config,
         absent=draft.initial.absent,
         baseline=task.baseline,
+        noise=noise,
         limits=draft.limits,
     )
 

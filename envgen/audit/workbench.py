@@ -21,9 +21,9 @@ class Workbench:
     task: BuiltTask
     target: Target
     kit: Kit
-    outputs: str
+    outputs: str = ""
     """Blob: the reference's captured outputs."""
-    score: Score
+    score: Score | None = None
     """Their grade."""
 
     def use(self, probe: str) -> Use:

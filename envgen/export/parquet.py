@@ -123,12 +123,12 @@ def rejection_row(rejection: Rejection) -> Row:
 
 def write_manifest(path: Path, rows: Iterable[Row]) -> int:
     """Write kept tasks; returns how many. Written beside, then renamed."""
-    return _write(path, rows, _manifest_schema())
+    return write_rows(path, rows, _manifest_schema())
 
 
 def write_rejections(path: Path, rows: Iterable[Row]) -> int:
     """Write rejected specs; returns how many."""
-    return _write(path, rows, _rejection_schema())
+    return write_rows(path, rows, _rejection_schema())
 
 
 def read(path: Path, columns: list[str] | None = None) -> Iterator[Row]:
@@ -195,7 +195,8 @@ def _axes(spec: Any) -> Row:
     return {axis: getattr(spec, axis) for axis in AXES} | {"skills": list(spec.skills)}
 
 
-def _write(path: Path, rows: Iterable[Row], schema: Any) -> int:
+def write_rows(path: Path, rows: Iterable[Row], schema: Any) -> int:
+    """Rows under a schema; how many. Written beside, then renamed."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

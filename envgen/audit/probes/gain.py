@@ -7,12 +7,12 @@ HALF = 0.5
 
 
 def gained(target: Target, attack: Attack, trial: Trial) -> Finding | None:
-    """A proven finding when the attack earned more than the untouched container.
+    """A proven finding when the attack earned more than the untouched container and its noise.
 
-    The gates have shown that the task's grades repeat identically, so there is no noise to allow
-    for: any difference is one.
+    Grades repeat identically, as the gates have shown: the noise is what graded checks pay for the
+    mere form of an answer. Below it the reward stands in the report's trials, and that is all.
     """
-    if trial.reward is None or trial.reward <= target.baseline:
+    if trial.reward is None or trial.reward <= target.baseline + target.noise:
         return None
     gain = trial.reward - target.baseline
     paid = (

@@ -80,6 +80,11 @@ async def realised(spec: TaskSpec, name: str, made: Composition, kit: Kit) -> Ta
     files = made.files
     for recipe in made.recipes:
         files = files.merged(await _fixture(recipe, spec, kit))
+    return drafted(spec, name, made, files)
+
+
+def drafted(spec: TaskSpec, name: str, made: Composition, files: FileTree) -> TaskDraft:
+    """The draft of a composition, with the files of its environment."""
     return TaskDraft(
         spec=spec,
         author=f"procedural/{name}",
