@@ -47,9 +47,7 @@ class Change(NamedTuple):
 def mutants(target: Target, outputs: bytes, most: int) -> tuple[Mutant, ...]:
     """At most so many mutants: file by file in turn, the destructive ones first."""
     entries = _entries(outputs)
-    files = [(path, entry, data) for path, entry, data in _files(entries) if _asked(target, path)]
-    known = {e.path: e.data for e in target.entries if not e.removed}
-    changed = [f for f in files if known.get(f[0]) != f[2]]
+    changed = _done(target, entries)
     turns = [
         list(_changes(path, entry, data, target)) for path, entry, data in _chosen(changed, most)
     ]
@@ -61,6 +59,16 @@ def mutants(target: Target, outputs: bytes, most: int) -> tuple[Mutant, ...]:
         for change, destructive, path, new, mode in [turn[place]]
     ]
     return tuple(made[:most])
+
+
+def done(target: Target, outputs: bytes) -> frozenset[str]:
+    """Files that are asked for and that the reference made or changed."""
+    return frozenset(path for path, _, _ in _done(target, _entries(outputs)))
+
+
+def _done(target: Target, entries: Entries) -> list[tuple[str, tarfile.TarInfo, bytes]]:
+    known = {e.path: e.data for e in target.entries if not e.removed}
+    return [f for f in _files(entries) if _asked(target, f[0]) and known.get(f[0]) != f[2]]
 
 
 def rewritten(target: Target, outputs: bytes) -> bytes | None:

@@ -19,7 +19,9 @@ async def mutated(bench: Workbench) -> tuple[tuple[Finding, ...], tuple[Trial, .
     )
     trials = await asyncio.gather(*graded)
     destructive = {mutant.name: mutant.destructive for mutant in made} | {LOOKUP: True}
-    lookup = recording.lookup(bench.target, bench.task.draft.solution)
+    lookup = recording.lookup(
+        bench.target, bench.task.draft.solution, mutants.done(bench.target, outputs)
+    )
     if lookup is not None:
         does = "the reference's program replaced by its answers to the inputs at hand"
         trials.append(await bench.tried("mutating", LOOKUP, does, lookup))

@@ -14,12 +14,17 @@ from envgen.files import FileTree
 MOST_INPUTS = 40
 
 
-def lookup(target: Target, solution: FileTree) -> FileTree | None:
+def lookup(target: Target, solution: FileTree, done: frozenset[str]) -> FileTree | None:
     """The reference's solution, with its program replaced once it is done; None where none fits.
 
     Programs that are started with files of an unknown kind cannot be recorded, nor can C.
+
+    Args:
+        target: the task.
+        solution: the reference.
+        done: files that it makes or changes.
     """
-    programs = [p for p in target.programs if PurePosixPath(p).suffix != ".c"]
+    programs = [p for p in target.programs if p in done and PurePosixPath(p).suffix != ".c"]
     inputs = [
         e.path
         for e in target.entries

@@ -60,10 +60,19 @@ class Target:
         return frozenset({*above, self.workdir, *self.folders, HOME})
 
     def holds(self, path: str) -> bool:
-        """Whether the task adds a file with this path, or one that ends in a relative one."""
+        """Whether the task adds a file with this path; or, for a relative one, a file that ends so
+        where the instruction sends the agent: to its own folders, or to one that is named."""
         if path.startswith("/"):
             return path in self.there
-        return any(known.endswith(f"/{path}") for known in self.there)
+        return any(
+            known.endswith(f"/{path}") and "/." not in known
+            for known in self.there
+            if any(known.startswith(f"{folder}/") for folder in self._visited)
+        )
+
+    @cached_property
+    def _visited(self) -> tuple[str, ...]:
+        return (*self.folders, *naming.paths(self.instruction, HOME))
 
     @cached_property
     def outputs(self) -> tuple[str, ...]:
@@ -101,11 +110,15 @@ class Target:
         return tuple(p for p in self.outputs if p not in self.programs)
 
     def told(self, path: str) -> bool:
-        """Whether the instruction names a file: by its path, its name, or a folder above it."""
-        name = PurePosixPath(path).name
-        above = naming.paths(self.instruction, HOME)
+        """Whether the instruction names a file: by its path, its name, or a folder above it.
+
+        The name of an output is its own: another file that is called so is not meant.
+        """
+        name, named = PurePosixPath(path).name, naming.paths(self.instruction, HOME)
+        if name in {PurePosixPath(p).name for p in self.outputs}:
+            return path in named or path in self.outputs
         return name in self.instruction or any(
-            path.startswith(f"{folder}/") for folder in above if folder not in self.folders
+            path.startswith(f"{folder}/") for folder in named if folder not in self.folders
         )
 
 

@@ -45,7 +45,10 @@ def _packed(data: bytes) -> dict[str, bytes]:
     if data[257:262] == b"ustar":
         return _tar(data)
     if data[:1] == b"\x78":
-        text = zlib.decompressobj().decompress(data, LIMIT)
+        stream = zlib.decompressobj()
+        text = stream.decompress(data, LIMIT)
+        if not stream.eof:
+            raise ValueError("not a whole stream")
         return {"zlib": re.sub(rb"\A(blob|tree|commit) \d+\0", b"", text, count=1)}
     return _encoded(data)
 
