@@ -4,7 +4,6 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 from contextlib import aclosing
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from envgen.audit import verdict
@@ -30,7 +29,7 @@ async def audit_all(
     stop: Stop,
     watch: Callable[[Tally], None] = lambda tally: None,
 ) -> Tally:
-    """Audit every task that passes its gates, and write `audit.parquet`.
+    """Audit every task that passes its gates; write `audit.parquet`, and labels in the manifest.
 
     Called again, it recalls what was executed. In the tally, kept are the tasks that the policy
     does not reject; the others are counted by label, and as `gates` where they never got here.
@@ -53,20 +52,17 @@ async def audit_all(
                     tally.rejected["gates"] += 1
                 watch(tally)
                 await asyncio.sleep(0)
-        audits.write(audit_file(folder), rows.rows())
+        audits.write(folder.audits, rows.rows())
+        if folder.manifest.exists():
+            audits.label_manifest(folder.manifest, folder.audits)
     finally:
         rows.close()
     return tally
 
 
-def audit_file(folder: RunFolder) -> Path:
-    """Where the audits of a run are."""
-    return folder.path / "audit.parquet"
-
-
 def summary(folder: RunFolder, policy: str) -> dict[str, Any]:
     """Labels, kill rate and findings of a run's audits, for tables and scripts."""
-    reports = list(audits.read(audit_file(folder)))
+    reports = list(audits.read(folder.audits))
     labels = Counter(verdict.label(report, policy) for report in reports)
     mutants = sum(report.mutants for report in reports)
     survivors = [f"{r.slug} {name}" for r in reports for name in r.survivors]
@@ -111,7 +107,7 @@ def known(folder: RunFolder, wanted: str) -> Known:
     """The one finding whose name begins so. Misconfigured when there is none, or several."""
     found = [
         Known(report, finding)
-        for report in audits.read(audit_file(folder))
+        for report in audits.read(folder.audits)
         for finding in report.findings
         if audits.finding_id(report, finding).startswith(wanted)
     ]

@@ -18,7 +18,7 @@ from envgen import axes, config
 from envgen.authors.procedural import chosen
 from envgen.config import RunConfig
 from envgen.errors import Misconfigured
-from envgen.export import harbor, parquet
+from envgen.export import audits, harbor, parquet
 from envgen.files import write_whole
 from envgen.kit import Kit
 from envgen.pipeline import Outcome, Stop, Unfinished, authored, produce
@@ -51,6 +51,10 @@ class RunFolder:
     @property
     def rejections(self) -> Path:
         return self.path / "rejections.parquet"
+
+    @property
+    def audits(self) -> Path:
+        return self.path / "audit.parquet"
 
     @property
     def tasks(self) -> Path:
@@ -256,6 +260,8 @@ async def finish(
                 watch(tally)
                 await asyncio.sleep(0)
         parquet.write_manifest(folder.manifest, kept.rows())
+        if folder.audits.exists():
+            audits.label_manifest(folder.manifest, folder.audits)
         parquet.write_rejections(folder.rejections, rejected.rows())
         if tally.done == tally.total and not (tally.unfinished or tally.bugs):
             _tidy(folder, slugs, kit, tags)

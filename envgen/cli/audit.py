@@ -55,7 +55,7 @@ def audit(
         print_json(found)
     else:
         tables.audit_tables(found)
-        say(f"reports: {auditing.audit_file(folder)}; one: envgen audit show TASK --run {run}")
+        say(f"reports: {folder.audits}; one: envgen audit show TASK --run {run}")
     if tally.unfinished + tally.bugs or tally.done < tally.total:
         reason = f" ({tally.last_trouble.splitlines()[-1]})" if tally.last_trouble else ""
         say(f"some tasks are unfinished{reason}: the same command continues")
@@ -69,11 +69,11 @@ def show(
     data: Data = DEFAULT_DATA,
 ) -> None:
     """Show what was found with a task: attack, what happened, reward."""
-    from envgen import auditing, runs, tables
+    from envgen import runs, tables
     from envgen.export import audits, parquet
 
     folder = runs.known(data, run)
-    reports = [r for r in audits.read(auditing.audit_file(folder)) if r.slug == task]
+    reports = [r for r in audits.read(folder.audits) if r.slug == task]
     if not reports:
         raise Misconfigured(f"no audit of a task {task!r} in run {run!r}")
     rows = parquet.read(folder.manifest, ["task", "instruction"])

@@ -82,15 +82,39 @@ def read(path: Path) -> Iterator[AuditReport]:
         raise Misconfigured(f"{path} is not readable ({reason}): run `envgen audit`") from None
 
 
+def label_manifest(manifest: Path, audited: Path) -> None:
+    """Put label and findings into the manifest's rows whose task and image were audited so."""
+    known = {(r["draft"], r["image"]): r for r in _rows(audited)}
+
+    def rows() -> Iterator[parquet.Row]:
+        for found in parquet.read(manifest):
+            image = digest([found["base_content"], found["layers"]])
+            audit = known.get((found["draft"], image), {})
+            yield found | {
+                "schema_version": parquet.SCHEMA,
+                "label": audit.get("label"),
+                "audit_policy": audit.get("policy"),
+                "kill_rate": audit.get("kill_rate"),
+                "findings": audit.get("findings"),
+            }
+
+    parquet.write_manifest(manifest, rows())
+
+
+def _rows(path: Path) -> Iterator[parquet.Row]:
+    import pyarrow.parquet as pq
+
+    columns = ["draft", "image", "policy", "label", "kill_rate", "findings"]
+    with pq.ParquetFile(path) as file:
+        for group in range(file.num_row_groups):
+            yield from file.read_row_group(group, columns=columns).to_pylist()
+
+
 def _schema() -> Any:
     import pyarrow as pa
 
     text, texts = pa.string(), pa.list_(pa.string())
     tier = pa.struct([("name", text), ("ran", pa.bool_()), ("note", text)])
-    finding = pa.struct(
-        [(n, text) for n in ("id", "label", "code", "message", "soundness", "exploitability")]
-        + [("severity", pa.int64()), ("proven", pa.bool_()), ("places", texts), ("proof", texts)]
-    )
     trial = pa.struct(
         [("probe", text), ("name", text), ("reward", pa.float64()), ("passed", pa.bool_()),
          ("keys", texts)]
@@ -104,7 +128,7 @@ def _schema() -> Any:
         ("survivors", texts),
         ("kill_rate", pa.float64()),
         ("tiers", pa.list_(tier)),
-        ("findings", pa.list_(finding)),
+        ("findings", pa.list_(parquet.finding_type())),
         ("trials", pa.list_(trial)),
         ("report", text),
     ]

@@ -53,8 +53,13 @@ def untarred(data: bytes) -> dict[str, bytes]:
 class Paying(Scripted):
     """Solves by leaving what the submission is, and pays as it is told."""
 
-    def __init__(self, blobs: Any, pays: Pays) -> None:
-        self.pays = pays
+    def __init__(
+        self,
+        blobs: Any,
+        pays: Pays,
+        is_reference: Callable[[FileTree], bool] = lambda tree: "reference" in tree,
+    ) -> None:
+        self.pays, self.is_reference = pays, is_reference
         self.trees: dict[str, FileTree] = {}
         super().__init__(blobs, self.answer)
 
@@ -72,8 +77,8 @@ class Paying(Scripted):
         puts = {put.target: put.tree for put in job.puts}
         if "/solution" in puts:
             tree = puts["/solution"]
-            reference = tree.get("reference")
-            files = OUTPUTS if reference else {"/home/agent/.tree": tree.digest.encode()}
+            left = {"/home/agent/.tree": tree.digest.encode()}
+            files = OUTPUTS if self.is_reference(tree) else left
             captured = self.blobs.put(tarred(files))
             self.trees[captured] = tree
             return JobResult(status="done", exit_code=0, output="", captured=captured)

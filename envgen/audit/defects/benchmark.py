@@ -50,7 +50,7 @@ def cases(each: int, clean: int, seed: int = 0) -> Iterator[Case]:
         for number in range(each):
             family = kind.families[(place + number) % len(kind.families)]
             for spec in _specs(family, seed + place, number // len(kind.families)):
-                draft = _sketch(spec, family)
+                draft = sketch(spec, family)
                 if kind.plant(draft) is not None:
                     yield Case(kind.name, kind.label, family, spec, kind)
                     break
@@ -143,7 +143,7 @@ def _specs(family: str, seed: int, skip: int) -> Iterator[TaskSpec]:
     yield from [axes.spec_of(row) for row in rows][skip * TRIES :]
 
 
-def _sketch(spec: TaskSpec, family: str) -> TaskDraft:
+def sketch(spec: TaskSpec, family: str) -> TaskDraft:
     """The draft without the fixtures that tools make: enough to see whether a plant fits."""
     made = procedural.composition(spec, procedural.chosen((family,))[0])
     return procedural.drafted(spec, family, made, made.files)
