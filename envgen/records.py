@@ -455,7 +455,8 @@ class Finding(Record):
     code: str
     """Probe or rule, and what it found, e.g. `filling:filled`."""
     severity: int = Field(ge=1, le=3)
-    """3: wrong work passes, or right work cannot. 2: at least half of the reward. 1: less."""
+    """3: work that knows nothing passes, or right work cannot. 2: the same, with half of the reward
+    or with a right answer to begin with. 1: less."""
     message: str
     soundness: Soundness
     exploitability: Exploitability

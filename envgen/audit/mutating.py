@@ -34,7 +34,7 @@ def _finding(trial: Trial, destructive: bool) -> Finding:
     return Finding(
         label="VERIFIER-TOO-WEAK",
         code=f"mutating:{trial.name}",
-        severity=3 if destructive else 1,
+        severity=2 if destructive else 1,
         message=f"passes as well with {trial.name}",
         soundness="accepts-wrong",
         exploitability="reward",

@@ -25,8 +25,11 @@ def audit(
         str | None, typer.Option("--policy", help="strict, proven or report.")
     ] = None,
     self_test: Annotated[
-        int, typer.Option("--self-test", help="Measure the auditor: so many tasks of each kind.")
-    ] = 0,
+        bool, typer.Option("--self-test", help="Measure the auditor on planted defects instead.")
+    ] = False,
+    each: Annotated[
+        int, typer.Option("--each", min=1, help="Of the self-test: tasks of each kind.")
+    ] = 6,
     config: Config = None,
     sets: Sets = None,
     as_json: Json = False,
@@ -36,7 +39,7 @@ def audit(
         return
     chosen = [*(sets or []), *([f"audit.policy={policy}"] if policy else [])]
     if self_test:
-        _self_test(data, settings_of(config, chosen), self_test, as_json)
+        _self_test(data, settings_of(config, chosen), each, as_json)
         return
     from envgen import auditing, runs, tables
     from envgen.terminal import progress
