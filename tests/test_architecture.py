@@ -24,10 +24,10 @@ sandbox.containers sandbox.images sandbox.roots sandbox.docker sandbox.scripted 
 kit grade
 authors.procedural.family authors.procedural authors
 lint leaks build
-audit.verdict audit.naming audit.target audit.unpacking audit.submissions
+audit.verdict audit.naming audit.target audit.unpacking audit.submissions audit.captured
 audit.static.suspicion audit.static.files audit.static.checks audit.static
 audit.probes.gain audit.probes.filling audit.probes.emptying audit.probes.one_line
-audit.probes.forging audit.probes.copying audit.probes
+audit.probes.predicting audit.probes.forging audit.probes.copying audit.probes
 audit.mutants audit.recording audit.workbench audit.attacking audit.mutating audit.swapping
 audit.repeating audit.resolving audit
 audit.defects.planting audit.defects.weak audit.defects.leaks audit.defects.mismatch

@@ -10,7 +10,6 @@ looked at. One small change that survives only shows that the checks are coarse.
 """
 
 import hashlib
-import io
 import json
 import re
 import tarfile
@@ -19,11 +18,9 @@ from pathlib import PurePosixPath
 from random import Random
 from typing import NamedTuple
 
-from envgen.audit import naming, submissions
+from envgen.audit import captured, naming, submissions
 from envgen.audit.target import Target
-from envgen.sandbox.archive import STAGING, packed
-
-Entries = list[tuple[tarfile.TarInfo, bytes]]
+from envgen.sandbox.archive import packed
 
 
 class Mutant(NamedTuple):
@@ -46,13 +43,13 @@ class Change(NamedTuple):
 
 def mutants(target: Target, outputs: bytes, most: int) -> tuple[Mutant, ...]:
     """At most so many mutants: file by file in turn, the destructive ones first."""
-    entries = _entries(outputs)
+    entries = captured.entries(outputs)
     changed = _done(target, entries)
     turns = [
         list(_changes(path, entry, data, target)) for path, entry, data in _chosen(changed, most)
     ]
     made = [
-        Mutant(f"{change}:{path}", path, destructive, _with(entries, path, new, mode))
+        Mutant(f"{change}:{path}", path, destructive, captured.replaced(entries, path, new, mode))
         for place in range(max((len(t) for t in turns), default=0))
         for turn in turns
         if place < len(turn)
@@ -63,12 +60,12 @@ def mutants(target: Target, outputs: bytes, most: int) -> tuple[Mutant, ...]:
 
 def done(target: Target, outputs: bytes) -> frozenset[str]:
     """Files that are asked for and that the reference made or changed."""
-    return frozenset(path for path, _, _ in _done(target, _entries(outputs)))
+    return frozenset(path for path, _, _ in _done(target, captured.entries(outputs)))
 
 
-def _done(target: Target, entries: Entries) -> list[tuple[str, tarfile.TarInfo, bytes]]:
+def _done(target: Target, entries: captured.Entries) -> list[tuple[str, tarfile.TarInfo, bytes]]:
     known = {e.path: e.data for e in target.entries if not e.removed}
-    return [f for f in _files(entries) if _asked(target, f[0]) and known.get(f[0]) != f[2]]
+    return [f for f in captured.files(entries) if _asked(target, f[0]) and known.get(f[0]) != f[2]]
 
 
 def rewritten(target: Target, outputs: bytes) -> bytes | None:
@@ -78,10 +75,10 @@ def rewritten(target: Target, outputs: bytes) -> bytes | None:
     """
     if re.search(r"\b(byte for byte|indent|compact|sorted keys|one line)\b", target.instruction):
         return None
-    entries, changed = _entries(outputs), False
-    for path, entry, data in _files(entries):
+    entries, changed = captured.entries(outputs), False
+    for path, entry, data in captured.files(entries):
         if path.endswith(".json") and path in target.outputs and (new := _respelt(data)):
-            entries = _entries(_with(entries, path, new, entry.mode))
+            entries = captured.entries(captured.replaced(entries, path, new, entry.mode))
             changed = True
     return packed(entries) if changed else None
 
@@ -265,37 +262,5 @@ PROGRAM_CHANGES = (
 )
 
 
-# -- archives ----------------------------------------------------------------------------------
-
-
 def _asked(target: Target, path: str) -> bool:
     return path in target.outputs or path in target.changed or target.told(path)
-
-
-def _entries(outputs: bytes) -> Entries:
-    with tarfile.open(fileobj=io.BytesIO(outputs), mode="r:", errors="surrogateescape") as archive:
-        found = []
-        for member in archive:
-            stream = archive.extractfile(member) if member.isreg() else None
-            found.append((member, stream.read() if stream else b""))
-    return found
-
-
-def _files(entries: Entries) -> Iterator[tuple[str, tarfile.TarInfo, bytes]]:
-    for entry, data in entries:
-        if entry.isreg() and entry.name.startswith(f"{STAGING}/"):
-            yield entry.name[len(STAGING) :], entry, data
-
-
-def _with(entries: Entries, path: str, data: bytes, mode: int) -> bytes:
-    """The archive with another content at a path."""
-    changed = []
-    for entry, old in entries:
-        if entry.name == f"{STAGING}{path}":
-            new = tarfile.TarInfo(entry.name)
-            new.uid, new.gid, new.mtime = entry.uid, entry.gid, entry.mtime
-            new.mode, new.size = mode, len(data)
-            changed.append((new, data))
-        else:
-            changed.append((entry, old))
-    return packed(changed)

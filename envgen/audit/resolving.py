@@ -1,15 +1,11 @@
 """Does what the instruction names exist? Every path and tool is looked for in a fresh container."""
 
-import io
 import re
 import shlex
-import tarfile
-from collections.abc import Iterator
 
-from envgen.audit import naming
+from envgen.audit import captured, naming
 from envgen.audit.workbench import Workbench
 from envgen.records import AGENT_UID, HOME, Finding, Job, Key, Place, Trial
-from envgen.sandbox.archive import STAGING
 
 _TOOLS = """
 apache2 awk bc bunzip2 bzip2 cargo clang cmake cron curl dig docker fd ffmpeg file find flock g++
@@ -31,7 +27,7 @@ _EXAMPLE = re.compile(r"such as|for example|e\.g\.|for instance|will be|would be
 async def resolved(bench: Workbench) -> tuple[tuple[Finding, ...], tuple[Trial, ...]]:
     """What is named and not there, each with the receipt of the look."""
     text = bench.target.instruction
-    made = _made(bench.kit.sandbox.blobs.get(bench.outputs))
+    made = captured.paths(bench.kit.sandbox.blobs.get(bench.outputs))
     paths = [p for p in given_paths(text) if p not in made]
     tools = given_tools(text)
     if not paths and not tools:
@@ -93,20 +89,6 @@ def _lookup(tool: str) -> str:
         return f"python3 -c 'import {MODULES[tool.casefold()]}' 2> /dev/null"
     alias = {"ripgrep": "rg"}.get(tool, tool)
     return f"command -v {shlex.quote(alias)} > /dev/null"
-
-
-def _made(outputs: bytes) -> set[str]:
-    """Paths in the reference's outputs, and the folders above them."""
-    with tarfile.open(fileobj=io.BytesIO(outputs), mode="r:", errors="surrogateescape") as archive:
-        return set(_paths(archive))
-
-
-def _paths(archive: tarfile.TarFile) -> Iterator[str]:
-    for member in archive:
-        path = member.name[len(STAGING) :]
-        while path:
-            yield path
-            path = path.rpartition("/")[0]
 
 
 def _finding(line: str, text: str, key: Key) -> Finding:

@@ -80,7 +80,8 @@ class Target:
         named = naming.outputs(
             self.instruction, HOME, self.workdir, self.holds, self.directories.__contains__
         )
-        wanted = dict.fromkeys([*named, *self.absent])
+        absent = [p for p in self.absent if PurePosixPath(p).name in self.instruction]
+        wanted = dict.fromkeys([*named, *absent])
         mine = [p for p in wanted if any(p.startswith(f"{f}/") for f in self.folders)]
         return tuple(p for p in mine if not naming.is_folder(p, self.instruction, tuple(mine)))
 

@@ -28,7 +28,7 @@ def paths_of(draft: TaskDraft) -> list[str]:
     truth = truth_of(draft)
     if "out" in truth and "manifest" in truth:
         return [f"{draft.workdir}/{truth['out']}/{truth['manifest']}"]
-    return list(draft.initial.absent)
+    return [p for p in draft.initial.absent if Path(p).name in draft.instruction]
 
 
 def program_of(draft: TaskDraft) -> str:
