@@ -44,9 +44,12 @@ class Result(NamedTuple):
     report: AuditReport | None
 
 
-def cases(each: int, clean: int, seed: int = 0) -> Iterator[Case]:
-    """`each` cases of every kind and `clean` clean ones, spread over the families."""
+def cases(each: int, clean: int, seed: int = 0, kinds: tuple[str, ...] = ()) -> Iterator[Case]:
+    """`each` cases of every kind (or the named ones) and `clean` clean ones, spread over
+    the families."""
     for place, kind in enumerate(KINDS):
+        if kinds and kind.name not in kinds:
+            continue
         for number in range(each):
             family = kind.families[(place + number) % len(kind.families)]
             for spec in _specs(family, seed + place, number // len(kind.families)):

