@@ -51,6 +51,11 @@ class Target:
     limits: Limits
 
     @cached_property
+    def named(self) -> tuple[str, ...]:
+        """Absolute paths in the instruction."""
+        return naming.paths(self.instruction, HOME)
+
+    @cached_property
     def there(self) -> frozenset[str]:
         return frozenset(e.path for e in self.entries if not e.removed)
 
@@ -72,7 +77,7 @@ class Target:
 
     @cached_property
     def _visited(self) -> tuple[str, ...]:
-        return (*self.folders, *naming.paths(self.instruction, HOME))
+        return (*self.folders, *self.named)
 
     @cached_property
     def outputs(self) -> tuple[str, ...]:
@@ -88,7 +93,7 @@ class Target:
     @cached_property
     def changed(self) -> tuple[str, ...]:
         """Files of the agent's that the instruction names and the image holds: inputs, or work."""
-        named = {*naming.paths(self.instruction, HOME)}
+        named = set(self.named)
         names = {name for name, _ in naming.relative(self.instruction)}
         return tuple(
             e.path
@@ -115,12 +120,16 @@ class Target:
 
         The name of an output is its own: another file that is called so is not meant.
         """
-        name, named = PurePosixPath(path).name, naming.paths(self.instruction, HOME)
-        if name in {PurePosixPath(p).name for p in self.outputs}:
-            return path in named or path in self.outputs
+        name = PurePosixPath(path).name
+        if name in self._own_names:
+            return path in self.named or path in self.outputs
         return name in self.instruction or any(
-            path.startswith(f"{folder}/") for folder in named if folder not in self.folders
+            path.startswith(f"{folder}/") for folder in self.named if folder not in self.folders
         )
+
+    @cached_property
+    def _own_names(self) -> frozenset[str]:
+        return frozenset(PurePosixPath(path).name for path in self.outputs)
 
 
 def target_of(task: BuiltTask, blobs: Blobs, noise: float) -> Target:

@@ -51,7 +51,9 @@ def attacks(target: Target) -> tuple[Attack, ...]:
 
 def _copies(target: Target, seen: list[Entry], needs: Exploitability) -> list[Attack]:
     """Copies, and the best ones again with a small edit, for tests that refuse the same bytes."""
-    ranked = {path: _ranked(path, target, seen) for path in (*target.outputs, *target.programs)}
+    views = [(e, view, d) for e in seen for view, d in unpacking.views(e.data).items()]
+    paths = (*target.outputs, *target.programs)
+    ranked = {path: _ranked(path, target, views) for path in paths}
     rounds = [{p: f[n] for p, f in ranked.items() if len(f) > n} for n in range(ROUNDS)]
     made = [
         _copy(target, chosen, needs, name, "")
@@ -64,11 +66,10 @@ def _copies(target: Target, seen: list[Entry], needs: Exploitability) -> list[At
     return made
 
 
-def _ranked(path: str, target: Target, seen: list[Entry]) -> list[Found]:
+def _ranked(path: str, target: Target, views: list[tuple[Entry, str, bytes]]) -> list[Found]:
     found = [
         Found(points, entry, view, data)
-        for entry in seen
-        for view, data in unpacking.views(entry.data).items()
+        for entry, view, data in views
         if entry.path != path and (points := _points(path, entry, view, data, target)) > 0
     ]
     best: dict[bytes, Found] = {}
