@@ -69,7 +69,7 @@ def test_forgeries_that_only_work_together_are_one_finding(audited: Audited) -> 
     assert [(f.code, f.severity) for f in found] == [("forging:all", 2)]
 
 
-@pytest.mark.parametrize(("reward", "found"), [(0.1, 0), (0.11, 1), (0.7, 1), (1.0, 1)])
+@pytest.mark.parametrize(("reward", "found"), [(0.15, 0), (0.16, 1), (0.7, 1), (1.0, 1)])
 def test_what_the_form_of_an_answer_earns_is_noise(
     audited: Audited, reward: float, found: int
 ) -> None:
@@ -80,7 +80,7 @@ def test_what_the_form_of_an_answer_earns_is_noise(
     report = audited(pays)
     trivial = [f for f in report.findings if f.label == "TASK-TRIVIAL"]
     assert len(trivial) == found
-    assert [f.severity for f in trivial] == {0.11: [1], 0.7: [2], 1.0: [3]}.get(reward, [])
+    assert [f.severity for f in trivial] == {0.16: [1], 0.7: [2], 1.0: [3]}.get(reward, [])
     rewards = {t.name: t.reward for t in report.trials}
     assert rewards["copied"] == reward  # it is told all the same
 
