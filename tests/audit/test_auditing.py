@@ -10,7 +10,7 @@ import pytest
 from envgen import auditing, config, runs
 from envgen.audit import verdict
 from envgen.authors import procedural
-from envgen.errors import Misconfigured
+from envgen.errors import HostDiskFull, Misconfigured
 from envgen.export import audits, parquet
 from envgen.files import FileTree
 from envgen.kit import Bases, Kit
@@ -134,3 +134,37 @@ def test_a_name_that_is_no_finding_is_refused(
     do(auditing.audit_all(folder, specs, opened(honest), Stop()))
     with pytest.raises(Misconfigured, match="0 findings have a name that begins with 'zz'"):
         auditing.known(folder, "zz")
+
+
+@pytest.mark.parametrize("after", [0, 7, 23, 61])
+def test_an_audit_that_was_broken_off_goes_on_where_it_was(
+    folder: runs.RunFolder,
+    specs: list[TaskSpec],
+    opened: Callable[..., Kit],
+    tmp_path: Path,
+    do: Any,
+    after: int,
+) -> None:
+    whole = runs.RunFolder(tmp_path / "whole")
+    kit = opened(honest, whole.path)
+    do(auditing.audit_all(whole, specs, kit, Stop()))
+    paid = kit.sandbox.ledger.made
+
+    first = opened(honest)
+    engine, left = first.sandbox.engine, [after]
+    answer = engine.script  # type: ignore[attr-defined]
+
+    def until(job: Any) -> Any:
+        left[0] -= 1
+        if left[0] < 0:
+            raise HostDiskFull("no room left")
+        return answer(job)
+
+    engine.script = until  # type: ignore[attr-defined]
+    tally = do(auditing.audit_all(folder, specs, first, Stop()))
+    assert tally.unfinished == len(specs) if after < 23 else tally.unfinished > 0
+    engine.script = answer  # type: ignore[attr-defined]
+    tally = do(auditing.audit_all(folder, specs, first, Stop()))
+    assert tally.kept == len(specs)
+    assert folder.audits.read_bytes() == whole.audits.read_bytes()
+    assert first.sandbox.ledger.made == paid  # nothing was executed twice
