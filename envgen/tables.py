@@ -69,24 +69,30 @@ def audit_page(report: "AuditReport", instruction: str) -> None:
     from envgen.export.audits import finding_id
 
     out = Console()
-    out.print(Text(clean(f"{report.slug}\n\n{instruction.strip()}\n")))
+    _lines(out, f"{report.slug}\n\n{instruction.strip()}\n")
     _print("tiers", ("tier", "", "note"),
            [(t.name, "ran" if t.ran else "did not run", t.note) for t in report.tiers])  # fmt: skip
     for found in report.findings:
         kind = "PROVEN" if found.proven else "suspected"
         places = ", ".join(f"{p.file}:{p.line}" if p.line else p.file for p in found.places)
-        out.print(Text(clean(
+        _lines(
+            out,
             f"\n{kind} {found.label}  {finding_id(report, found)}  {found.code}\n"
-            f"  {found.message}\n  {found.soundness}; needs {found.exploitability}; {places}"
-        )))  # fmt: skip
+            f"  {found.message}\n  {found.soundness}; needs {found.exploitability}; {places}",
+        )
         for trial in report.trials:
             if f"{trial.probe}:{trial.name}" == found.trial:
-                out.print(Text(clean(_trial_text(trial))))
+                _lines(out, _trial_text(trial))
     rows = [
         (t.probe, t.name[:60], "" if t.reward is None else f"{t.reward:g}", t.note[:100])
         for t in report.trials
     ]
     _print("everything that was tried", ("probe", "name", "reward", "what the grader said"), rows)
+
+
+def _lines(out: Console, text: str) -> None:
+    """Text as it is: what is too long for the terminal is not broken, so that it can be copied."""
+    out.print(Text(clean(text)), soft_wrap=True)
 
 
 def _trial_text(trial: "Trial") -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from envgen import auditing, config, runs
+from envgen import auditing, config, runs, tables
 from envgen.audit import verdict
 from envgen.authors import procedural
 from envgen.errors import HostDiskFull, Misconfigured
@@ -168,3 +168,23 @@ def test_an_audit_that_was_broken_off_goes_on_where_it_was(
     assert tally.kept == len(specs)
     assert folder.audits.read_bytes() == whole.audits.read_bytes()
     assert first.sandbox.ledger.made == paid  # nothing was executed twice
+
+
+def test_the_page_of_a_task_shows_attack_reward_and_receipt_and_no_control_characters(
+    folder: runs.RunFolder,
+    specs: list[TaskSpec],
+    opened: Callable[..., Kit],
+    do: Any,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    do(auditing.audit_all(folder, specs, opened(forgeable), Stop()))
+    report = next(iter(audits.read(folder.audits)))
+    tables.audit_page(report, "Do this\x1b[31m now\u202e.")
+    shown = capsys.readouterr().out
+    assert "Do this[31m now." in shown
+    assert "PROVEN VERIFIER-TOO-WEAK" in shown and "forging:late" in shown
+    assert "(cd . && . /solution/plant_late.sh)" in shown
+    finding = next(f for f in report.findings if f.proven)
+    assert all(f"envgen ledger show {key}" in shown for key in finding.proof)
+    assert audits.finding_id(report, finding) in shown
+    assert not any(ord(c) < 32 and c != "\n" for c in shown)

@@ -81,6 +81,8 @@ def _ranked(path: str, target: Target, views: list[tuple[Entry, str, bytes]]) ->
 def _points(path: str, entry: Entry, view: str, data: bytes, target: Target) -> int:
     """How much a content looks like the answer for a path; 0 is not at all."""
     wanted, inner = PurePosixPath(path), PurePosixPath(view.partition(":")[2] or entry.path)
+    if path in target.programs and not _runs(wanted, data):
+        return 0
     points = 8 * (inner.name == wanted.name)
     points += 4 * (wanted.stem in inner.name and inner.name != wanted.name)
     points += 2 * (inner.suffix == wanted.suffix != "")
@@ -92,7 +94,7 @@ def _points(path: str, entry: Entry, view: str, data: bytes, target: Target) -> 
 def _form(wanted: PurePosixPath, data: bytes, target: Target) -> int:
     """What the content itself says: a header, keys, a way to be run."""
     if str(wanted) in target.programs:
-        return 3 * (data.startswith(b"#!") or (wanted.suffix == ".py" and b"import " in data))
+        return 3
     head = data[:4096].split(b"\n", 1)[0].decode(errors="replace").strip()
     if head in naming.headers(target.instruction):
         return 6
@@ -100,6 +102,12 @@ def _form(wanted: PurePosixPath, data: bytes, target: Target) -> int:
         keys = naming.words(target.instruction)
         return min(6, sum(f'"{key}"'.encode() in data for key in keys))
     return 0
+
+
+def _runs(wanted: PurePosixPath, data: bytes) -> bool:
+    """Whether a content can be a program for a path."""
+    marks = {".py": (b"import ", b"def "), ".c": (b"#include",)}
+    return data.startswith(_RUNNABLE) or any(mark in data for mark in marks.get(wanted.suffix, ()))
 
 
 def _copy(
@@ -119,12 +127,11 @@ def _copy(
 
 
 def _rest(target: Target, chosen: dict[str, Found]) -> dict[str, File]:
-    """Stand-ins for the outputs that nothing was found for."""
-    return {
-        path: submissions.shaped(path, target.instruction)
-        for path in target.data
-        if path not in chosen
-    }
+    """Stand-ins for the outputs that nothing was found for: some tests ask for all of them."""
+    text = target.instruction
+    files = {p: submissions.shaped(p, text) for p in target.data}
+    files |= {p: submissions.constant(p, naming.answers(text)[0]) for p in target.programs}
+    return {path: file for path, file in files.items() if path not in chosen}
 
 
 def _mode(path: str, target: Target) -> int:
