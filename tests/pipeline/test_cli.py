@@ -42,7 +42,10 @@ def told(done: Done, code: int) -> str:
 
 # -- help --------------------------------------------------------------------------------------
 
-COMMANDS = ("sample", "generate", "build", "run", "export", "report", "bases", "ledger", "doctor")
+COMMANDS = (
+    *("sample", "generate", "build", "run", "audit", "export", "report"),
+    *("bases", "ledger", "doctor"),
+)
 
 
 def test_help_lists_the_commands(envgen: Envgen) -> None:
@@ -119,6 +122,13 @@ WRONG = {
     "unknown run to export": (["export", "out", "--run", "gone"], "there is no run 'gone'"),
     "unknown run in the ledger": (["ledger", "summary", "--run", "gone"], "there is no run 'gone'"),
     "unknown run to merge": (["ledger", "merge", "gone"], "there is no run 'gone'"),
+    "unknown run to audit": (["audit", "--run", "gone"], "there is no run 'gone'"),
+    "unknown run to show": (["audit", "show", "t", "--run", "gone"], "there is no run 'gone'"),
+    "unknown run to replay": (["audit", "replay", "f", "--run", "gone"], "there is no run 'gone'"),
+    "unknown policy": (
+        ["audit", "--self-test", "--policy", "kind"],
+        "audit.policy: Input should be 'strict', 'proven' or 'report', got 'kind'",
+    ),
     "bad name": (["run", "--run", "../x"], "--run '../x': a run's name has letters, digits"),
     "empty name": (["sample", "--run", ""], "--run '': a run's name has letters"),
     "hostile name": (["report", "--run", "a\x1b[2Jb"], "a run's name has letters"),
