@@ -73,7 +73,7 @@ def rewritten(target: Target, outputs: bytes) -> bytes | None:
 
     Not where the instruction speaks of its bytes or its layout.
     """
-    if re.search(r"\b(byte for byte|indent|compact|sorted keys|one line)\b", target.instruction):
+    if re.search(r"\b(byte for byte|indent|compact|sorted keys)\b", target.instruction):
         return None
     entries, changed = captured.entries(outputs), False
     for path, entry, data in captured.files(entries):

@@ -4,6 +4,7 @@ import re
 from pathlib import PurePosixPath
 
 from envgen.audit.defects.planting import (
+    others_of,
     paths_of,
     program_of,
     reference_of,
@@ -36,7 +37,8 @@ def spelling(draft: TaskDraft) -> TaskDraft | None:
     """The program has to hold a name that only the reference uses."""
     source = reference_of(draft).decode(errors="replace")
     names = re.findall(r"\b_?[a-z]+(?:_[a-z]+)+\b", source)
-    own = [n for n in dict.fromkeys(names) if n not in draft.instruction]
+    elsewhere = draft.instruction + others_of(draft)
+    own = [n for n in dict.fromkeys(names) if n not in elsewhere]
     return tested(draft, "spelling", word=f"{own[0]}") if own and program_of(draft) else None
 
 

@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from envgen.authors import procedural
 from envgen.files import File, FileTree
 from envgen.records import TaskDraft
 
@@ -46,6 +47,15 @@ def reference_of(draft: TaskDraft) -> bytes:
     ending = Path(name).suffix
     found = draft.solution.get(name) or draft.solution.get(f"gate{ending}")
     return found.data if found else b""
+
+
+def others_of(draft: TaskDraft) -> str:
+    """The text of the family's valid alternatives."""
+    assert draft.spec is not None
+    (family,) = procedural.chosen((draft.author.partition("/")[2],))
+    valid = procedural.composition(draft.spec, family).valid
+    texts = (file.data for tree in valid.values() for file in tree.values())
+    return b"\n".join(texts).decode(errors="replace")
 
 
 def tested(draft: TaskDraft, check: str, **planted: Any) -> TaskDraft:
