@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from envgen import dockerfile
 from envgen.audit import naming
 from envgen.ledger import Blobs
-from envgen.records import HOME, BuiltTask, Limits
+from envgen.records import HOME, BuiltTask
 
 
 @dataclass(frozen=True)
@@ -34,21 +34,17 @@ class Entry:
 class Target:
     """A task as seen from outside."""
 
-    slug: str
     instruction: str
     workdir: str
     folders: tuple[str, ...]
     """Folders of the agent's that carry over to grading."""
     entries: tuple[Entry, ...]
-    config: str
-    """Environment, labels and history of the image."""
     absent: tuple[str, ...]
     """Paths that the task promises not to be there yet."""
     baseline: float
     """Reward of the untouched container."""
     noise: float
     """Reward above the baseline that means nothing yet."""
-    limits: Limits
 
     @cached_property
     def named(self) -> tuple[str, ...]:
@@ -150,16 +146,13 @@ def target_of(task: BuiltTask, blobs: Blobs, noise: float) -> Target:
         if f"/{path}" not in now or now[f"/{path}"]["sha256"] != file.sha256
     ]
     return Target(
-        slug=draft.slug,
         instruction=draft.instruction,
         workdir=draft.workdir,
         folders=draft.outputs,
         entries=tuple(sorted(entries, key=lambda e: (e.path, e.removed))),
-        config=task.image.config,
         absent=draft.initial.absent,
         baseline=task.baseline,
         noise=noise,
-        limits=draft.limits,
     )
 
 
