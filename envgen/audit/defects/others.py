@@ -52,7 +52,7 @@ def _one_command(draft: TaskDraft, command: str, text: str) -> TaskDraft | None:
             "hide": (),
         }
     )
-    planted = tested(changed, "same_text")
+    planted = tested(changed, "same_text", paths=[wanted])
     truth = json.dumps({"text": "\n".join(right) + "\n"})
     return planted.model_copy(update={"tests": FileTree({**planted.tests, "truth.json": truth})})
 
