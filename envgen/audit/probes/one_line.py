@@ -15,10 +15,11 @@ COMMANDS = {"copied": "cat", "sorted": "sort", "sorted-once": "sort -u"}
 
 def attacks(target: Target) -> tuple[Attack, ...]:
     """Each command on the input that looks most like each output."""
-    pairs = {path: best for path in target.data if (best := _input(path, target))}
+    found = {path: best for path in target.outputs if (best := _input(path, target))}
+    pairs = {p: e for p, e in found.items() if p in target.data or _alike(p, e)}
     if not pairs:
         return ()
-    alike = all(PurePosixPath(e.path).suffix == PurePosixPath(p).suffix for p, e in pairs.items())
+    alike = all(_alike(path, entry) for path, entry in pairs.items())
     wanted = COMMANDS if alike else {"copied": COMMANDS["copied"]}
     return tuple(_attack(name, command, pairs) for name, command in wanted.items())
 
@@ -32,6 +33,10 @@ def _input(path: str, target: Target) -> Entry | None:
         key=lambda e: (PurePosixPath(e.path).suffix != ending, len(e.path), e.path),
         default=None,
     )
+
+
+def _alike(path: str, entry: Entry) -> bool:
+    return PurePosixPath(entry.path).suffix == PurePosixPath(path).suffix
 
 
 def _text(data: bytes) -> bool:
