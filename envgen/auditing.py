@@ -143,8 +143,8 @@ async def replayed(task: BuiltTask, wanted: Known, blobs: Blobs, kit: Kit) -> Tr
         return await bench.tried(trial.probe, trial.name, trial.does, trial.tree)
     if trial.probe == "repeating" or not trial.outputs:
         return await _by_reference(await workbench(task, target, kit), trial)
-    outputs = kit.sandbox.blobs.get(trial.outputs)
-    return await Workbench(task, target, kit).graded(trial.probe, trial.name, trial.does, outputs)
+    bench = Workbench(task, target, kit)
+    return await bench.graded(trial.probe, trial.name, trial.does, trial.outputs)
 
 
 async def _by_reference(bench: Workbench, trial: Trial) -> Trial:

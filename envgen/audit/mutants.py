@@ -30,7 +30,9 @@ class Mutant(NamedTuple):
     path: str
     """Absolute."""
     destructive: bool
-    outputs: bytes
+    data: bytes
+    """What the file holds then."""
+    mode: int
 
 
 class Change(NamedTuple):
@@ -49,13 +51,19 @@ def mutants(target: Target, outputs: bytes, most: int) -> tuple[Mutant, ...]:
         list(_changes(path, entry, data, target)) for path, entry, data in _chosen(changed, most)
     ]
     made = [
-        Mutant(f"{change}:{path}", path, destructive, captured.replaced(entries, path, new, mode))
+        Mutant(f"{change}:{path}", path, destructive, new, mode)
         for place in range(max((len(t) for t in turns), default=0))
         for turn in turns
         if place < len(turn)
         for change, destructive, path, new, mode in [turn[place]]
     ]
     return tuple(made[:most])
+
+
+def applied(mutant: Mutant, outputs: bytes) -> bytes:
+    """The outputs with the mutant's file in them."""
+    entries = captured.entries(outputs)
+    return captured.replaced(entries, mutant.path, mutant.data, mutant.mode)
 
 
 def done(target: Target, outputs: bytes) -> frozenset[str]:

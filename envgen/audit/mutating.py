@@ -13,9 +13,10 @@ async def mutated(bench: Workbench) -> tuple[tuple[Finding, ...], tuple[Trial, .
     """All mutants, and a lookup in place of a program; a finding for each that passes."""
     outputs = bench.kit.sandbox.blobs.get(bench.outputs)
     made = mutants.mutants(bench.target, outputs, bench.kit.config.audit.mutants)
+    blobs = [bench.kit.sandbox.blobs.put(mutants.applied(m, outputs)) for m in made]
     graded = (
-        bench.graded("mutating", m.name, f"the reference's outputs, {m.name}", m.outputs)
-        for m in made
+        bench.graded("mutating", m.name, f"the reference's outputs, {m.name}", blob)
+        for m, blob in zip(made, blobs, strict=True)
     )
     trials = await asyncio.gather(*graded)
     destructive = {mutant.name: mutant.destructive for mutant in made} | {LOOKUP: True}

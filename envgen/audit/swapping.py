@@ -19,7 +19,8 @@ async def swapped(
     outputs = bench.kit.sandbox.blobs.get(bench.outputs)
     if (other := mutants.rewritten(bench.target, outputs)) is not None:
         does = "the reference's JSON with other spaces and another order of keys"
-        trials.append(await bench.graded("swapping", "rewritten", does, other))
+        blob = bench.kit.sandbox.blobs.put(other)
+        trials.append(await bench.graded("swapping", "rewritten", does, blob))
     return tuple(_finding(trial) for trial in trials if not trial.passed), tuple(trials)
 
 

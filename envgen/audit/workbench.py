@@ -47,11 +47,10 @@ class Workbench:
             tree=tree,
         )
 
-    async def graded(self, probe: str, name: str, does: str, outputs: bytes) -> Trial:
-        """Grade outputs that no submission made."""
-        blob = self.kit.sandbox.blobs.put(outputs)
+    async def graded(self, probe: str, name: str, does: str, outputs: str) -> Trial:
+        """Grade outputs (a blob) that no submission made."""
         draft, image = self.task.draft, self.task.image
-        key, score = await grade(draft, image, blob, self.kit, self.use(probe))
+        key, score = await grade(draft, image, outputs, self.kit, self.use(probe))
         return Trial(
             probe=probe,
             name=name,
@@ -60,7 +59,7 @@ class Workbench:
             reward=score.reward,
             passed=score.passed,
             note=explain(score)[:NOTE],
-            outputs=blob,
+            outputs=outputs,
         )
 
 

@@ -10,7 +10,7 @@ ALL = tarred(OUTPUTS)
 
 
 def made(target: Target, most: int = 100) -> dict[str, dict[str, bytes]]:
-    return {m.name: untarred(m.outputs) for m in mutants.mutants(target, ALL, most)}
+    return {m.name: untarred(mutants.applied(m, ALL)) for m in mutants.mutants(target, ALL, most)}
 
 
 def test_each_mutant_changes_one_file_that_is_asked_for(target: Target) -> None:
