@@ -6,6 +6,7 @@ behind, compiled leftovers, shell histories, git objects, files that only earlie
 
 import json
 import re
+import shlex
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -159,10 +160,11 @@ def _wrapped(target: Target) -> Attack | None:
     spare = f"{target.workdir}/.spare"
     files = {path: _wrapper(path, entry, spare) for path, entry in found.items()}
     aside = "\n".join(
-        f"cp -- '{entry.path}' '{spare}/' && chmod 755 '{spare}/{PurePosixPath(entry.path).name}'"
-        for entry in found.values()
+        f"cp -- {shlex.quote(e.path)} {to} && chmod 755 {to}"
+        for e in found.values()
+        for to in [shlex.quote(f"{spare}/{PurePosixPath(e.path).name}")]
     )
-    tree = submissions.placing(files, first=f"mkdir -p '{spare}'\n{aside}")
+    tree = submissions.placing(files, first=f"mkdir -p -- {shlex.quote(spare)}\n{aside}")
     what = ", ".join(f"{path} runs {entry.path}" for path, entry in found.items())
     places = tuple(Place(file=f"environment{e.path}") for e in found.values())
     return Attack(
@@ -207,7 +209,7 @@ def _wrapper(path: str, entry: Entry, spare: str) -> File:
         text = submissions.script("wrapper.py").replace("PLACES", json.dumps(places))
         return File(text.encode(), 0o755)
     start = "python3 " if entry.path.endswith((".py", ".pyc")) else ""
-    lines = "".join(f"[ -e '{place}' ] && exec {start}'{place}' \"$@\"\n" for place in places)
+    lines = "".join(f'[ -e {to} ] && exec {start}{to} "$@"\n' for to in map(shlex.quote, places))
     return File(f"#!/bin/bash\n{lines}exit 127\n".encode(), 0o755)
 
 

@@ -5,6 +5,9 @@ shadowing modules, tools and shell start files, processes that stay, links to th
 a scorer patched in its process, frames searched, tests read while grading.
 """
 
+import shlex
+from pathlib import PurePosixPath
+
 from envgen.audit import submissions
 from envgen.audit.probes.gain import gained
 from envgen.audit.target import Target
@@ -27,10 +30,7 @@ _BRINGS = ("forge.py", "forge.sh")
 def attacks(target: Target) -> tuple[Attack, ...]:
     """All forgeries at once; each alone where that earns something."""
     parts = [_attack(name, does, _plant(name), {}) for name, does in PLANTS.items()]
-    links = "\n".join(
-        f"mkdir -p \"$(dirname '{path}')\"; ln -sf /tests/truth.json '{path}'"
-        for path in target.data
-    )
+    links = "\n".join(_link(path) for path in target.data)
     programs = {path: submissions.forger(path) for path in target.programs}
     if links:
         parts.append(_attack("links", LINKS, links, {}))
@@ -39,6 +39,11 @@ def attacks(target: Target) -> tuple[Attack, ...]:
     lines = "\n".join([*(_plant(name) for name in PLANTS), links])
     whole = _attack("all", "all known forgeries at once", lines, programs)
     return (whole.model_copy(update={"parts": tuple(parts)}),)
+
+
+def _link(path: str) -> str:
+    to, above = shlex.quote(path), shlex.quote(str(PurePosixPath(path).parent))
+    return f"mkdir -p -- {above}; ln -sfn /tests/truth.json {to}"
 
 
 def _plant(name: str) -> str:
