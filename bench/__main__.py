@@ -6,8 +6,15 @@ from bench.gates import gates
 from bench.pipeline import pipeline
 from bench.sampler import sampler
 from bench.startup import startup
+from bench.throughput import throughput
 
-PARTS = {"startup": startup, "sampler": sampler, "pipeline": pipeline, "gates": gates}
+PARTS = {
+    "startup": startup,
+    "sampler": sampler,
+    "throughput": throughput,
+    "pipeline": pipeline,
+    "gates": gates,
+}
 
 
 def main(names: list[str]) -> int:

@@ -19,7 +19,8 @@ from envgen.ledger import Blobs, Use
 from envgen.pipeline import Stop, Unfinished, audited
 from envgen.pipeline import run as run_all
 from envgen.records import AuditReport, BuiltTask, Finding, TaskSpec, Trial
-from envgen.runs import RunFolder, Spool, Tally, crash
+from envgen.runs import RunFolder, Spool, crash
+from envgen.tally import Tally
 
 
 async def audit_all(

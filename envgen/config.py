@@ -31,10 +31,61 @@ class SampleConfig(_Group):
 class AuthorConfig(_Group):
     """Who turns specs into drafts."""
 
-    name: Literal["procedural"] = "procedural"
-    """`procedural`: families of tasks written as code; no model, no network."""
+    name: Literal["procedural", "llm"] = "procedural"
+    """`procedural`: families of tasks written as code; no model, no network. `llm`: a language
+    model writes each task."""
+    profile: Literal["full", "small"] = "full"
+    """`full`: the model writes everything. `small`: for models of one or two billion parameters,
+    which are asked for less at once; only specs that this profile can realise are drawn."""
+    mend_rounds: int = Field(2, ge=0, le=10)
+    """Times that what a gate saw goes back to the model before its task is rejected."""
     families: tuple[str, ...] = ()
     """Only these procedural families; empty = all."""
+    model: str | None = Field(None, pattern=r"^(gemini|openai):\S+$")
+    """The model that writes tasks: `gemini:NAME`, or `openai:NAME` for OpenAI and every server that
+    speaks its format."""
+
+
+class Price(_Group):
+    """What a model costs, in US dollars per million tokens."""
+
+    input: float = Field(ge=0)
+    """The question."""
+    cached: float | None = Field(None, ge=0)
+    """The part of the question that the provider had cached; none = as the rest of it."""
+    output: float = Field(ge=0)
+    """The answer, thinking included."""
+    batch: float = Field(1.0, ge=0, le=1)
+    """Factor on all three in the batch lane."""
+    flex: float = Field(1.0, ge=0, le=1)
+    """Factor on all three in the flex lane."""
+
+
+class LlmConfig(_Group):
+    """How models are asked; keys come from the environment."""
+
+    base_url: str | None = None
+    """Address of a server of one's own, such as `http://127.0.0.1:8000/v1`; none = the provider."""
+    requests_per_minute: int | None = Field(None, ge=1)
+    """Most requests a minute to one model; none = no limit but the provider's."""
+    tokens_per_minute: int | None = Field(None, ge=1)
+    """Most tokens a minute, question and answer together; none = no limit but the provider's."""
+    in_flight: int = Field(64, ge=1, le=10_000)
+    """Most calls at once to one model; halves when the provider asks for patience."""
+    seconds: float = Field(600, gt=0, le=86_400)
+    """Most seconds of one call, from sending to the last byte."""
+    budget: float | None = Field(None, ge=0)
+    """Most dollars of the whole run, earlier starts included; the run stops before it."""
+    no_budget: bool = False
+    """Spend without limit, also on models whose price is not known."""
+    prices: dict[str, Price] | str = Field(default_factory=dict)
+    """Prices by model (`openai:NAME: {input: 0, output: 0}`), or a YAML file of them; they win over
+    `data/prices.yaml`."""
+    lane: Literal["online", "flex", "batch"] = "online"
+    """`flex`: slower and cheaper, where the provider has it. `batch`: first drafts and critics wait
+    up to a day for half the price."""
+    hedge_hours: float = Field(24, gt=0)
+    """After so long without a result, what waits in a batch is asked online."""
 
 
 class EngineConfig(_Group):
@@ -88,6 +139,7 @@ class RunConfig(_Group):
     sample: SampleConfig = Field(default_factory=SampleConfig)
     author: AuthorConfig = Field(default_factory=AuthorConfig)
     engine: EngineConfig = Field(default_factory=EngineConfig)
+    llm: LlmConfig = Field(default_factory=LlmConfig)
     gates: GateConfig = Field(default_factory=GateConfig)
     audit: AuditConfig = Field(default_factory=AuditConfig)
     export: ExportConfig = Field(default_factory=ExportConfig)

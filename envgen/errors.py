@@ -19,10 +19,12 @@ class Weather(Exception):
     """Trouble outside the task; trying again later may help.
 
     `code` is the row of the failure table (engine_down, image_missing, host_disk_full, ...).
+    `stops` says that every other task would meet it as well: a run then starts no more of them.
     """
 
     code: ClassVar[str] = "weather"
     retryable: ClassVar[bool] = True
+    stops: ClassVar[bool] = False
 
 
 class EngineDown(Weather):
@@ -49,6 +51,14 @@ class HostDiskFull(Weather):
 
     code = "host_disk_full"
     retryable = False
+
+
+class BudgetSpent(Weather):
+    """The next call could cost more than is left of the budget; everything paid for is kept."""
+
+    code = "budget_spent"
+    retryable = False
+    stops = True
 
 
 class Fault(Exception):

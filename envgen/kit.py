@@ -13,6 +13,7 @@ from envgen.errors import Misconfigured, Weather
 from envgen.files import write_whole
 from envgen.ledger import Ledger
 from envgen.llm import Asked
+from envgen.llm.opened import open_models
 from envgen.records import BaseImage
 from envgen.sandbox import Engine, Recorded, retried
 
@@ -107,7 +108,10 @@ async def open_kit(
             say=say,
         )
         try:
-            yield Kit(config, Recorded(engine, ledger), Bases(engine, folder / "locks"))
+            roles = {} if config.author.model is None else {"author": config.author.model}
+            async with open_models(roles, config.llm, ledger) as models:
+                held = Bases(engine, folder / "locks")
+                yield Kit(config, Recorded(engine, ledger), held, models)
         finally:
             engine.close()
     finally:

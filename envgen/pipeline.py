@@ -1,19 +1,19 @@
 """Whole runs: `produce` one task; `run` many of them under a bound.
 
-The program reads like its description: a spec is authored, the draft goes through the gates, and
-what comes out is a built task or a rejection. The ledger makes a second run free, so there is no
-other notion of being done.
+The program reads like its description: a spec is authored, the draft goes through the gates, may
+be mended after what they saw, and what comes out is a built task or a rejection. The ledger makes
+a second run free, so there is no other notion of being done.
 """
 
 import asyncio
 import traceback
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from envgen.audit import audit
-from envgen.authors import author
+from envgen.authors import author, rounds
 from envgen.build import build
 from envgen.errors import Fault, ImageMissing, Misconfigured, Weather
 from envgen.grade import image_request
@@ -28,15 +28,27 @@ GIVE_UP = 8
 
 
 async def produce(spec: TaskSpec, kit: Kit) -> BuiltTask | Rejection:
-    """One task from its spec: a built task, or the rejection that says why not."""
-    draft = await authored(spec, kit)
-    return draft if isinstance(draft, Rejection) else await proven(draft, kit)
+    """One task from its spec: a built task, or the rejection that says why not.
+
+    What a gate saw goes back to an author who can mend, a bounded number of times.
+    """
+    trail: list[Rejection] = []
+    while True:
+        draft = await authored(spec, kit, trail)
+        if isinstance(draft, Rejection):
+            return draft
+        outcome = await proven(draft, kit)
+        if isinstance(outcome, BuiltTask) or len(trail) >= rounds(kit):
+            return outcome
+        trail.append(outcome)
 
 
-async def authored(spec: TaskSpec, kit: Kit) -> TaskDraft | Rejection:
+async def authored(
+    spec: TaskSpec, kit: Kit, trail: Sequence[Rejection] = ()
+) -> TaskDraft | Rejection:
     """The author's draft; what an author cannot do is a rejection."""
     try:
-        return await author(spec, kit)
+        return await author(spec, kit, trail)
     except Fault as fault:
         return Rejection(
             spec=spec,
@@ -80,6 +92,8 @@ class Unfinished:
     spec: TaskSpec
     reason: str
     bug: bool = False
+    stops: bool = False
+    """Every other task would meet it as well."""
 
 
 Outcome = BuiltTask | Rejection | Unfinished
@@ -94,8 +108,11 @@ class Stop:
 
     def saw(self, outcome: object) -> None:
         """When everything fails for outside reasons, feeding more makes it no better."""
-        self._in_a_row = self._in_a_row + 1 if isinstance(outcome, Unfinished) else 0
-        if self._in_a_row >= GIVE_UP:
+        if not isinstance(outcome, Unfinished):
+            self._in_a_row = 0
+            return
+        self._in_a_row += 1
+        if outcome.stops or self._in_a_row >= GIVE_UP:
             self.drain = True
 
 
@@ -115,7 +132,7 @@ async def run(
         try:
             return spec, await step(spec, kit)
         except Weather as weather:
-            return spec, Unfinished(spec, f"{weather.code}: {weather}")
+            return spec, Unfinished(spec, f"{weather.code}: {weather}", stops=weather.stops)
         except Misconfigured:
             raise
         except Exception:  # noqa: BLE001 - the one catcher

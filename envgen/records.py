@@ -156,8 +156,8 @@ class Request(Record):
     """Provider and name, e.g. `gemini:NAME`, `openai:NAME`."""
     messages: tuple[Message, ...]
     answer_schema: str | None = None
-    """Canonical JSON of the JSON Schema that the answer is asked to satisfy. A wish: whoever asks
-    validates what comes back."""
+    """JSON text of the JSON Schema that the answer is asked to satisfy, its fields in the order in
+    which they should be filled in. A wish: whoever asks validates what comes back."""
     temperature: float = Field(1.0, ge=0, le=2)
     top_p: float = Field(1.0, gt=0, le=1)
     max_tokens: int = Field(8192, ge=1)
@@ -165,6 +165,14 @@ class Request(Record):
     seed: int | None = None
     sample: int = 0
     """Makes another answer to the same question a request of its own."""
+    nudge: int = Field(0, ge=0, exclude=True)
+    """How often a degenerate answer made it ask again, with another seed and temperature; not part
+    of the identity."""
+    urgent: bool = Field(default=False, exclude=True)
+    """Not for a batch: somebody waits. How an answer is fetched is no part of the identity."""
+    echo: str = Field(default="", exclude=True)
+    """A text that any right answer holds, and no other, such as the prompt's nonce: an answer in a
+    batch without it is somebody else's. The prompt names it, so the identity need not."""
 
 
 class Usage(Record):
@@ -180,7 +188,7 @@ class Usage(Record):
     """Those of `output` that are not part of the answer."""
 
 
-Finish = Literal["stop", "length", "refused", "blocked"]
+Finish = Literal["stop", "length", "refused", "blocked", "degenerate"]
 
 
 class Completion(Record):
@@ -188,8 +196,10 @@ class Completion(Record):
 
     text: str
     finish: Finish
-    """`length`: cut at `max_tokens`. `refused`: by the model. `blocked`: by the provider."""
+    """`length`: cut, or the question alone is too long. `refused`: by the model. `blocked`: by the
+    provider. `degenerate`: it ran in circles until it was cut, each time that it was asked."""
     usage: Usage
+    """Nothing but zeros when the server did not say."""
     model: str
     """The exact model that says it answered."""
 

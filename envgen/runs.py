@@ -8,23 +8,24 @@ import fcntl
 import pickle
 import re
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from envgen import axes, config
+from envgen.authors.llm.small import plan
 from envgen.authors.procedural import chosen
 from envgen.config import RunConfig
 from envgen.errors import Misconfigured
 from envgen.export import audits, harbor, parquet
 from envgen.files import write_whole
 from envgen.kit import Kit
-from envgen.pipeline import Outcome, Stop, Unfinished, authored, produce
+from envgen.pipeline import Stop, Unfinished, authored, produce
 from envgen.pipeline import run as run_all
 from envgen.records import BuiltTask, Rejection, TaskDraft, TaskSpec
 from envgen.sandbox.selftest import BASE, failures, rules
+from envgen.tally import Tally
 
 LOCK = ".lock"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -55,6 +56,10 @@ class RunFolder:
     @property
     def audits(self) -> Path:
         return self.path / "audit.parquet"
+
+    @property
+    def drafts(self) -> Path:
+        return self.path / "drafts"
 
     @property
     def tasks(self) -> Path:
@@ -113,21 +118,28 @@ def empty(folder: RunFolder) -> None:
 def draw(folder: RunFolder, settings: RunConfig, author: str | None) -> dict[str, axes.Balance]:
     """Sample the run's specs into `specs.parquet`, save the configuration; returns the balance.
 
-    For the procedural author only what its families realise is drawn.
+    For an author who realises a part of the axes, only that part is drawn.
     """
     folder.path.mkdir(parents=True, exist_ok=True)
     catalogue, census = catalogue_of(settings), axes.Census()
-    support = support_of(settings) if author == "procedural" else None
-    rows = axes.sample(
-        catalogue,
-        settings.sample.seed,
-        settings.sample.n,
-        preset=settings.sample.preset,
-        support=support,
-    )
+    support = support_of(settings, author)
+    rows = _rows(settings, catalogue, support)
     config.save(settings, folder.config)
     axes.write_specs(folder.specs, census.watch(rows))
     return census.balance(catalogue, settings.sample.preset, support)
+
+
+def specs_of(settings: RunConfig) -> Iterator[TaskSpec]:
+    """The specs that a run of these settings and their author would have, without writing any."""
+    support = support_of(settings, settings.author.name)
+    return map(axes.spec_of, _rows(settings, catalogue_of(settings), support))
+
+
+def _rows(
+    settings: RunConfig, catalogue: axes.Catalogue, support: Sequence[axes.Block] | None
+) -> Iterator[axes.Row]:
+    wanted = settings.sample
+    return axes.sample(catalogue, wanted.seed, wanted.n, preset=wanted.preset, support=support)
 
 
 def catalogue_of(settings: RunConfig) -> axes.Catalogue:
@@ -135,37 +147,13 @@ def catalogue_of(settings: RunConfig) -> axes.Catalogue:
     return axes.load(Path(settings.sample.axes) if settings.sample.axes else None)
 
 
-def support_of(settings: RunConfig) -> list[axes.Block]:
-    """What the procedural families realise, for the sampler to draw from."""
-    return [family.realises for family in chosen(settings.author.families)]
-
-
-@dataclass
-class Tally:
-    """What became of the specs, counted as it happens."""
-
-    total: int
-    kept: int = 0
-    rejected: Counter[str] = field(default_factory=Counter)
-    unfinished: int = 0
-    bugs: int = 0
-    last_trouble: str = ""
-
-    @property
-    def done(self) -> int:
-        return self.kept + sum(self.rejected.values()) + self.unfinished + self.bugs
-
-    def count(self, outcome: Outcome) -> None:
-        if isinstance(outcome, BuiltTask):
-            self.kept += 1
-        elif isinstance(outcome, Rejection):
-            self.rejected[outcome.step] += 1
-        else:
-            self.last_trouble = outcome.reason
-            if outcome.bug:
-                self.bugs += 1
-            else:
-                self.unfinished += 1
+def support_of(settings: RunConfig, author: str | None) -> Sequence[axes.Block] | None:
+    """What an author realises, for the sampler to draw from; None = everything."""
+    if author == "procedural":
+        return [family.realises for family in chosen(settings.author.families)]
+    if author == "llm" and settings.author.profile == "small":
+        return plan.support()
+    return None
 
 
 class Spool:
@@ -210,22 +198,24 @@ async def accepted(folder: RunFolder, kit: Kit) -> None:
 
 
 async def draft_all(
-    folder: RunFolder, specs: list[TaskSpec], kit: Kit, stop: Stop
-) -> tuple[int, Tally]:
-    """Write every spec's draft below `drafts/`; how many, and what became of the others."""
-    drafted, tally = 0, Tally(len(specs))
-    drafts = folder.path / "drafts"
+    folder: RunFolder,
+    specs: list[TaskSpec],
+    kit: Kit,
+    stop: Stop,
+    watch: Callable[[Tally], None] = lambda tally: None,
+) -> Tally:
+    """Write every spec's draft below `drafts/`; what became of all of them."""
+    tally = Tally(len(specs))
     async with aclosing(run_all(specs, kit, stop, authored)) as outcomes:
         async for _, outcome in outcomes:
+            tally.count(outcome)
             if isinstance(outcome, TaskDraft):
                 tree = harbor.draft_folder(outcome, kit.config.export)
-                harbor.write(tree, drafts / outcome.slug)
-                drafted += 1
-                continue
-            tally.count(outcome)
-            if isinstance(outcome, Unfinished):
+                harbor.write(tree, folder.drafts / outcome.slug)
+            elif isinstance(outcome, Unfinished):
                 crash(folder, outcome)
-    return drafted, tally
+            watch(tally)
+    return tally
 
 
 async def finish(

@@ -6,13 +6,13 @@ from pathlib import Path
 
 @cache
 def share(name: str) -> Path:
-    """The folder `axes`, `prompts`, `verifiers` or `data/bases`.
+    """The folder `axes`, `prompts`, `verifiers` or `data/bases`, or the file `data/prices.yaml`.
 
     Raises:
         FileNotFoundError: the installation is incomplete.
     """
     package = Path(__file__).parent
     for root in (package / "_share", package.parent):
-        if (root / name).is_dir():
+        if (root / name).exists():
             return root / name
-    raise FileNotFoundError(f"envgen's own folder {name!r} is missing: install envgen again")
+    raise FileNotFoundError(f"envgen's own {name!r} is missing: install envgen again")

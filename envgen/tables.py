@@ -12,6 +12,8 @@ from envgen.terminal import clean
 
 if TYPE_CHECKING:
     from envgen.doctor import Finding
+    from envgen.ledger.attempts import Spent
+    from envgen.letters import Letter
     from envgen.records import AuditReport, Trial
 
 
@@ -111,6 +113,51 @@ def benchmark_table(found: Mapping[str, Mapping[str, int]]) -> None:
         for kind, row in found.items()
     ]
     _print("planted defects", ("kind", "labels given"), rows)
+
+
+def letters_table(found: Sequence["Letter"]) -> None:
+    """Dead letters, one a row."""
+    rows = [
+        (x.task, str(x.retries), str(len(x.answers)), x.code, " ".join(x.detail.split())[:200])
+        for x in found
+    ]
+    _print("dead letters", ("task", "retries", "answers", "code", "detail"), rows)
+
+
+def letter_page(found: "Letter") -> None:
+    """One dead letter with all its answers, as they came."""
+    console = Console(soft_wrap=True)
+    for title, text in (
+        (f"{found.task}: {found.code}, {found.retries} retries", found.detail),
+        *((f"{a.step}, {a.completion.finish}, {a.key}", a.completion.text) for a in found.answers),
+    ):
+        console.rule(Text(clean(title)))
+        console.print(Text(clean(text)))
+
+
+def estimate_table(model: str, rows: Sequence[Mapping[str, Any]], priced: bool) -> None:
+    """Calls, tokens and dollars by step, and all together."""
+    names = ("calls", "input", "output", "dollars")
+    total = {"step": "all", **{name: sum(row[name] for row in rows) for name in names}}
+    cells = [
+        (r["step"], *(str(r[n]) for n in names[:3]), f"{r['dollars']:.4f}" if priced else "?")
+        for r in [*rows, total]
+    ]
+    _print(f"estimate for {model}", ("step", *names), cells)
+
+
+def cost_table(rows: Sequence["Spent"]) -> None:
+    """What was asked and paid, by model, lane and outcome."""
+    cells = [
+        (
+            *(r.model, r.lane, r.outcome),
+            *(str(n) for n in (r.attempts, r.input, r.cached, r.output, r.thinking)),
+            *(f"{dollars:.4f}" for dollars in (r.cost, r.risk)),
+        )
+        for r in rows
+    ]
+    names = ("attempts", "input", "cached", "output", "thinking", "dollars", "perhaps")
+    _print("asked and paid", ("model", "lane", "outcome", *names), cells)
 
 
 def doctor_table(findings: Sequence["Finding"]) -> None:

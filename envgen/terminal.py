@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from envgen.runs import Tally
+    from envgen.tally import Tally
 
-PLAIN_SECONDS = 10
+PLAIN_SECONDS, BAR_SECONDS = 10, 0.25
 
 
 def clean(text: str) -> str:
@@ -32,7 +32,8 @@ def say(text: str) -> None:
 
 def counts(tally: "Tally") -> str:
     """Counts in one line."""
-    parts = [f"{tally.done}/{tally.total}", f"kept {tally.kept}"]
+    parts = [f"{tally.done}/{tally.total}"]
+    parts.append(f"drafts {tally.drafted}" if tally.drafted else f"kept {tally.kept}")
     parts += [f"{step} {n}" for step, n in sorted(tally.rejected.items())]
     if tally.unfinished:
         parts.append(f"unfinished {tally.unfinished}")
@@ -42,17 +43,28 @@ def counts(tally: "Tally") -> str:
 
 
 @contextmanager
-def progress(total: int) -> Iterator[Callable[["Tally"], None]]:
-    """A function to call with every new count: a bar on a terminal, plain lines elsewhere."""
+def progress(
+    total: int, spent: Callable[[], float] | None = None
+) -> Iterator[Callable[["Tally"], None]]:
+    """A function to call with every new count: a bar on a terminal, plain lines elsewhere.
+
+    Args:
+        total: counts that will come.
+        spent: dollars so far, for a run that costs some; asked for each line that is shown.
+    """
     if sys.stderr.isatty():
-        with _bar(total) as update:
+        with _bar(total, spent) as update:
             yield update
     else:
-        yield _plain()
+        yield _plain(spent)
+
+
+def _line(tally: "Tally", spent: Callable[[], float] | None) -> str:
+    return counts(tally) + (f", ${spent():.4f}" if spent else "")
 
 
 @contextmanager
-def _bar(total: int) -> Iterator[Callable[["Tally"], None]]:
+def _bar(total: int, spent: Callable[[], float] | None) -> Iterator[Callable[["Tally"], None]]:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -70,11 +82,18 @@ def _bar(total: int) -> Iterator[Callable[["Tally"], None]]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("", total=total, counts="")
-        yield lambda tally: bar.update(task, completed=tally.done, counts=counts(tally))
+        task, last = bar.add_task("", total=total, counts=""), 0.0
+
+        def update(tally: "Tally") -> None:
+            nonlocal last
+            if time.monotonic() - last > BAR_SECONDS or tally.done == tally.total:
+                last = time.monotonic()
+                bar.update(task, completed=tally.done, counts=_line(tally, spent))
+
+        yield update
 
 
-def _plain() -> Callable[["Tally"], None]:
+def _plain(spent: Callable[[], float] | None) -> Callable[["Tally"], None]:
     started = last = time.monotonic()
 
     def update(tally: "Tally") -> None:
@@ -85,6 +104,6 @@ def _plain() -> Callable[["Tally"], None]:
         last = now
         rate = tally.done / max(now - started, 1e-9)
         left = (tally.total - tally.done) / max(rate, 1e-9)
-        say(f"{counts(tally)}; {rate * 60:.0f} a minute, {left:.0f} s left")
+        say(f"{_line(tally, spent)}; {rate * 60:.0f} a minute, {left:.0f} s left")
 
     return update

@@ -1,6 +1,9 @@
-"""What all tests share: whether an engine answers, an event loop, and kits (real and scripted)."""
+"""What all tests share: an engine that answers, an event loop, kits, and no way to a provider."""
 
 import asyncio
+import ipaddress
+import os
+import sys
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack
 from functools import cache
@@ -36,6 +39,45 @@ def engine_trouble() -> str:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("box") and (trouble := engine_trouble()):
         pytest.skip(trouble)
+
+
+PROVIDERS = ("GOOGLE_", "GEMINI_", "OPENAI_")
+guarded: list[str] = []
+"""The test that may reach nothing but this machine, if one is running."""
+
+
+def _local_only(event: str, arguments: tuple[Any, ...]) -> None:
+    if guarded and event in ("socket.connect", "socket.getaddrinfo"):
+        address = arguments[1] if event == "socket.connect" else arguments[0]
+        host = address[0] if isinstance(address, tuple) else address
+        if not _is_local(host.decode() if isinstance(host, bytes) else host):
+            raise RuntimeError(f"{guarded[0]} wants to reach {host}")
+
+
+def _is_local(host: str | None) -> bool:
+    try:
+        return ipaddress.ip_address(host or "").is_loopback
+    except ValueError:
+        return host in (None, "localhost") or host.startswith("/")
+
+
+sys.addaudithook(_local_only)
+
+
+@pytest.fixture(autouse=True)
+def no_real_request(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Tests of models have no keys, no proxies, and no way off this machine."""
+    if "llm" not in request.path.name:
+        yield
+        return
+    for name in list(os.environ):
+        if name.startswith(PROVIDERS) or name.upper().endswith("_PROXY"):
+            monkeypatch.delenv(name)
+    guarded.append(request.node.name)
+    try:
+        yield
+    finally:
+        guarded.clear()
 
 
 @pytest.fixture(scope="session")

@@ -49,6 +49,9 @@ _group(
     "What was executed, and what came of it.",
     summary=ledger.summary,
     show=ledger.show,
+    cost=ledger.cost,
+    dead=ledger.dead,
+    retry=ledger.retry,
     forget=ledger.forget,
     merge=ledger.merge,
 )

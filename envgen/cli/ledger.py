@@ -83,3 +83,59 @@ def merge(
         ledger.close()
         gained.close()
     say(f"{count} effects gained from run {other!r}")
+
+
+def cost(run: Run = "default", data: Data = DEFAULT_DATA, as_json: Json = False) -> None:
+    """What models were asked, and what was paid: every attempt, by model, lane and outcome."""
+    from envgen import runs
+    from envgen.ledger import Ledger
+    from envgen.tables import cost_table
+
+    ledger = Ledger(runs.known(data, run).path)
+    rows, (dollars, perhaps) = ledger.attempts.table(), ledger.attempts.spent()
+    ledger.close()
+    if as_json:
+        told = [row._asdict() for row in rows]
+        print_json({"dollars": dollars, "perhaps": perhaps, "attempts": told})
+    else:
+        cost_table(rows)
+        say(f"${dollars:.4f} paid; up to ${perhaps:.4f} more for calls that ended without a word")
+
+
+def dead(
+    task: Annotated[str, typer.Argument(help="Only this task, with all its raw answers.")] = "",
+    run: Run = "default",
+    data: Data = DEFAULT_DATA,
+    as_json: Json = False,
+) -> None:
+    """List the dead letters: rejected tasks that a model wrote, and what it answered."""
+    from envgen import letters, runs, tables
+    from envgen.ledger import Ledger
+
+    folder = runs.known(data, run)
+    ledger = Ledger(folder.path)
+    found = letters.dead(folder.rejections, ledger, task)
+    ledger.close()
+    if as_json:
+        print_json([letters.told(letter) for letter in found])
+    elif task:
+        tables.letter_page(found[0])
+    else:
+        tables.letters_table(found)
+
+
+def retry(
+    task: Annotated[str, typer.Argument(help="Only this task; all when none is named.")] = "",
+    run: Run = "default",
+    data: Data = DEFAULT_DATA,
+) -> None:
+    """Give dead letters another chance: at the next run their model is asked anew."""
+    from envgen import letters, runs
+    from envgen.ledger import Ledger
+
+    folder = runs.known(data, run)
+    with runs.held(folder):
+        ledger = Ledger(folder.path)
+        count = letters.retry(letters.dead(folder.rejections, ledger, task), ledger)
+        ledger.close()
+    say(f"{count} tasks get another chance: run the same command again")

@@ -13,6 +13,22 @@ Number = Annotated[int | None, typer.Option("--n", help="How many specs.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Seed of the sampler.")]
 Preset = Annotated[str | None, typer.Option("--preset", help="Preset in axes/presets.yaml.")]
 Axes = Annotated[str | None, typer.Option("--axes", help="Folder with axis files of your own.")]
-Author = Annotated[str | None, typer.Option("--author", help="Who writes the tasks: procedural.")]
+Author = Annotated[
+    str | None, typer.Option("--author", help="Who writes the tasks: procedural or llm.")
+]
+Model = Annotated[
+    str | None, typer.Option("--model", help="gemini:NAME or openai:NAME, for --author llm.")
+]
+BaseUrl = Annotated[
+    str | None, typer.Option("--base-url", help="A server of your own, e.g. http://host:8000/v1.")
+]
+Budget = Annotated[float | None, typer.Option("--budget", help="Most dollars of the whole run.")]
+NoBudget = Annotated[
+    bool | None, typer.Option("--no-budget", help="Spend without limit, at any price.")
+]
+Profile = Annotated[
+    str | None,
+    typer.Option("--author-profile", help="full, or small for models of one or two billion."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 DEFAULT_DATA = Path("data")

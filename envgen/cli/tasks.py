@@ -10,16 +10,33 @@ from envgen.cli.options import (
     DEFAULT_DATA,
     Author,
     Axes,
+    BaseUrl,
+    Budget,
     Config,
     Data,
     Json,
+    Model,
+    NoBudget,
     Number,
     Preset,
+    Profile,
     Run,
     Seed,
     Sets,
 )
-from envgen.cli.work import existing, finish, leave, print_json, say, settings_of, with_kit
+from envgen.cli.work import (
+    check_model,
+    ended,
+    existing,
+    finish,
+    leave,
+    print_json,
+    say,
+    settings_of,
+    spent,
+    with_kit,
+)
+from envgen.errors import Misconfigured
 
 if TYPE_CHECKING:
     from envgen.config import RunConfig
@@ -35,6 +52,7 @@ def sample(
     preset: Preset = None,
     axes: Axes = None,
     author: Author = None,
+    profile: Profile = None,
     config: Config = None,
     sets: Sets = None,
     as_json: Json = False,
@@ -43,7 +61,12 @@ def sample(
     from envgen import runs
     from envgen.tables import balance_table
 
-    settings = settings_of(config, sets, n, seed, preset, axes, author)
+    settings = settings_of(
+        config,
+        sets,
+        sample={"n": n, "seed": seed, "preset": preset, "axes": axes},
+        author={"name": author, "profile": profile},
+    )
     folder = runs.folder_of(data, run)
     with runs.held(folder):
         found = runs.draw(folder, settings, author)
@@ -56,26 +79,65 @@ def sample(
 
 
 def generate(
-    run: Run = "default", data: Data = DEFAULT_DATA, config: Config = None, sets: Sets = None
+    run: Run = "default",
+    data: Data = DEFAULT_DATA,
+    n: Number = None,
+    seed: Seed = None,
+    preset: Preset = None,
+    axes: Axes = None,
+    author: Author = None,
+    model: Model = None,
+    base_url: BaseUrl = None,
+    budget: Budget = None,
+    no_budget: NoBudget = None,
+    profile: Profile = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what it would ask, and what that costs.")
+    ] = False,
+    config: Config = None,
+    sets: Sets = None,
+    as_json: Json = False,
 ) -> None:
-    """Let the author write the drafts of a run's specs (stops before the gates)."""
-    from envgen import runs
+    """Let the author write the drafts of a run's specs (stops before the gates).
 
-    folder, settings, specs = existing(data, run, config, sets)
+    A run that was not sampled yet, or is told --n, --seed, --preset or --axes, is sampled first.
+    """
+    from envgen import axes as catalogues
+    from envgen import config as configs
+    from envgen import runs
+    from envgen.terminal import progress
+
+    drawn = {"n": n, "seed": seed, "preset": preset, "axes": axes}
+    folder = runs.folder_of(data, run)
+    own = folder.config if folder.config.exists() else None
+    settings = settings_of(
+        config or own,
+        sets,
+        sample=drawn,
+        author={"name": author, "model": model, "profile": profile},
+        llm={"base_url": base_url, "budget": budget, "no_budget": no_budget},
+    )
+    check_model(settings)
+    if dry_run:
+        _estimate(settings, as_json)
+        return
 
     async def work(kit: "Kit", stop: "Stop") -> Any:
-        return await runs.draft_all(folder, specs, kit, stop)
+        with progress(len(specs), spent(kit)) as watch:
+            return await runs.draft_all(folder, specs, kit, stop, watch)
 
     with runs.held(folder):
-        drafted, tally = with_kit(settings, folder.path, work)
-    rejected = sum(tally.rejected.values())
-    say(f"{drafted} drafts in {folder.path / 'drafts'}, {rejected} specs rejected by the author")
-    if tally.bugs:
-        say(f"{tally.bugs} tasks met a bug in envgen: see {folder.crashes}, please report it")
-    if drafted + rejected + tally.bugs < len(specs):
-        say("some are unfinished: the same command continues")
-        leave(3)
-    leave(1 if rejected or tally.bugs else 0)
+        if not folder.specs.exists() or any(value is not None for value in drawn.values()):
+            runs.draw(folder, settings, settings.author.name)
+        configs.save(settings, folder.config)
+        specs = catalogues.read_specs(folder.specs)
+        tally = with_kit(settings, folder.path, work)
+    if as_json:
+        rejected = dict(tally.rejected)
+        print_json({"folder": str(folder.drafts), "drafts": tally.drafted, "rejected": rejected})
+    else:
+        say(f"{tally.drafted} drafts in {folder.drafts}")
+    ended(folder, tally, failed=bool(tally.rejected))
 
 
 def build(
@@ -105,6 +167,11 @@ def run(
     preset: Preset = None,
     axes: Axes = None,
     author: Author = None,
+    model: Model = None,
+    base_url: BaseUrl = None,
+    budget: Budget = None,
+    no_budget: NoBudget = None,
+    profile: Profile = None,
     config: Config = None,
     sets: Sets = None,
     as_json: Json = False,
@@ -113,11 +180,45 @@ def run(
     from envgen import axes as catalogues
     from envgen import runs
 
-    settings = settings_of(config, sets, n, seed, preset, axes, author)
+    settings = settings_of(
+        config,
+        sets,
+        sample={"n": n, "seed": seed, "preset": preset, "axes": axes},
+        author={"name": author, "model": model, "profile": profile},
+        llm={"base_url": base_url, "budget": budget, "no_budget": no_budget},
+    )
+    check_model(settings)
     folder = runs.folder_of(data, run)
     with runs.held(folder):
         runs.draw(folder, settings, settings.author.name)
     finish(folder, settings, catalogues.read_specs(folder.specs), as_json)
+
+
+def _estimate(settings: "RunConfig", as_json: bool) -> None:
+    """What the llm author would ask for the specs of these settings, at list prices."""
+    from envgen import runs
+    from envgen.authors.llm import estimate
+    from envgen.llm.prices import tariff
+    from envgen.records import Usage
+    from envgen.tables import estimate_table
+
+    if settings.author.name != "llm":
+        raise Misconfigured(f"the {settings.author.name} author asks no model: nothing to estimate")
+    model = str(settings.author.model)
+    priced = tariff(model, settings.llm.model_copy(update={"no_budget": True}))
+    calls = estimate.estimate(runs.specs_of(settings), settings, runs.catalogue_of(settings))
+    rows = [
+        {**vars(call), "dollars": priced.cost(Usage(input=call.input, output=call.output))}
+        for call in calls
+    ]
+    if as_json:
+        print_json({"model": model, "priced": priced.known, "steps": rows})
+    else:
+        estimate_table(model, rows, priced.known)
+        say(
+            "questions are measured at four characters a token; answers, and how often a part is "
+            "asked again, are assumed (docs/models.md); thinking is not in it"
+        )
 
 
 def _rebuild(manifest: Path, shard: str, data: Path, settings: "RunConfig", as_json: bool) -> None:

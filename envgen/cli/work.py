@@ -8,11 +8,13 @@ import asyncio
 import json
 import signal
 import sys
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import typer
+
+from envgen.errors import Misconfigured
 
 if TYPE_CHECKING:
     from envgen.config import RunConfig
@@ -20,36 +22,33 @@ if TYPE_CHECKING:
     from envgen.pipeline import Stop
     from envgen.records import TaskSpec
     from envgen.runs import RunFolder
+    from envgen.tally import Tally
 
 T = TypeVar("T")
 
 
 def settings_of(
-    config: Path | None,
-    sets: list[str] | None,
-    n: int | None = None,
-    seed: int | None = None,
-    preset: str | None = None,
-    axes: str | None = None,
-    author: str | None = None,
+    config: Path | None, sets: list[str] | None, **flags: dict[str, Any]
 ) -> "RunConfig":
-    """Defaults, the file, `--set` and flags as one configuration."""
+    """Defaults, the file, `--set` and flags (by group) as one configuration."""
     from envgen.config import load
 
-    flags = {"n": n, "seed": seed, "preset": preset, "axes": axes}
-    return load(config, sets or [], sample=flags, author={"name": author})
+    return load(config, sets or [], **flags)
 
 
 def existing(
-    data: Path, run: str, config: Path | None, sets: list[str] | None
+    data: Path,
+    run: str,
+    config: Path | None,
+    sets: list[str] | None,
+    **flags: dict[str, Any],
 ) -> tuple["RunFolder", "RunConfig", list["TaskSpec"]]:
     """A run that was sampled, with its own configuration unless another is named."""
     from envgen import axes, runs
-    from envgen.config import load
 
     folder = runs.known(data, run)
-    settings = load(config or (folder.config if folder.config.exists() else None), sets or [])
-    return folder, settings, axes.read_specs(folder.specs)
+    own = folder.config if folder.config.exists() else None
+    return folder, settings_of(config or own, sets, **flags), axes.read_specs(folder.specs)
 
 
 def finish(
@@ -62,7 +61,7 @@ def finish(
 
     async def work(kit: "Kit", stop: "Stop") -> Any:
         await runs.accepted(folder, kit)
-        with progress(len(specs)) as watch:
+        with progress(len(specs), spent(kit)) as watch:
             return await runs.finish(folder, specs, kit, stop, watch)
 
     with runs.held(folder):
@@ -76,13 +75,33 @@ def finish(
         say(f"manifest: {folder.manifest}")
         say(f"tasks:    {folder.tasks}/<task>/instruction.md, tests/, solution/, envgen.json")
         say(f"more:     envgen report --run {folder.path.name} --data {folder.path.parent.parent}")
+    ended(folder, tally)
+
+
+def ended(folder: "RunFolder", tally: "Tally", failed: bool = False) -> NoReturn:
+    """Say what is left to do, and end with the exit code; 1 when a bug or the caller says so."""
     if tally.bugs:
         say(f"{tally.bugs} tasks met a bug in envgen: see {folder.crashes}, please report it")
     if left := tally.total - tally.done + tally.unfinished:
         reason = f" ({tally.last_trouble.splitlines()[-1]})" if tally.last_trouble else ""
         say(f"{left} tasks are unfinished{reason}: the same command continues")
         leave(3)
-    leave(1 if tally.bugs else 0)
+    leave(1 if tally.bugs or failed else 0)
+
+
+def spent(kit: "Kit") -> Callable[[], float] | None:
+    """What a run has cost so far, for its progress; None where no model is asked."""
+    attempts = kit.sandbox.ledger.attempts
+    return (lambda: attempts.spent()[0]) if kit.llm else None
+
+
+def check_model(settings: "RunConfig") -> None:
+    """Misconfigured where the llm author has no model to ask."""
+    if settings.author.name == "llm" and settings.author.model is None:
+        raise Misconfigured(
+            "the llm author needs a model: --model gemini:NAME, or openai:NAME (with --base-url "
+            "for a server of your own)"
+        )
 
 
 def with_kit(settings: "RunConfig", folder: Path, work: Any, rebuild: bool = False) -> Any:

@@ -1,13 +1,17 @@
 """The model edge: one method, `complete`. Answers are recorded, weather is retried.
 
 `Asked` is what the steps see: a model behind the ledger. Everything else here stands between it and
-a provider: adapters translate (one file a provider), wrappers add one thing each.
+a provider: adapters translate (one file a provider), wrappers add one thing each, `opened` puts
+them together.
 """
 
 from typing import Protocol
 
-from envgen.ledger import Ledger, Use
+from envgen.ledger import Ledger, Use, key_of
 from envgen.records import Completion, Key, Request
+
+KIND = "completion"
+"""What the ledger calls an answer."""
 
 
 class Model(Protocol):
@@ -28,8 +32,13 @@ class Asked:
     async def complete(self, request: Request, use: Use) -> tuple[Key, Completion]:
         """Ask, or recall."""
         return await self.ledger.once(
-            "completion", request, lambda: self.model.complete(request), use, Completion
+            KIND, request, lambda: self.model.complete(request), use, Completion
         )
 
 
-__all__ = ["Asked", "Model"]
+def receipt(request: Request) -> Key:
+    """The ledger's key of a request."""
+    return key_of(KIND, request)
+
+
+__all__ = ["KIND", "Asked", "Model", "receipt"]

@@ -1,5 +1,6 @@
-"""The double that ships with the package: a model whose answers are a function of the request."""
+"""Doubles that ship with the package: a model of scripted answers, a clock that does not wait."""
 
+import asyncio
 from collections.abc import Callable
 
 from envgen.records import Completion, Request, Usage
@@ -27,3 +28,26 @@ class Scripted:
         words = sum(len(message.text.split()) for message in request.messages)
         usage = Usage(input=words, output=len(answer.split()))
         return Completion(text=answer, finish="stop", usage=usage, model=request.model)
+
+
+class Hurried:
+    """A clock whose time passes when somebody waits.
+
+    Attributes:
+        waited: seconds of each wait, in order.
+    """
+
+    def __init__(self) -> None:
+        self.time = 0.0
+        self.waited: list[float] = []
+
+    def now(self) -> float:
+        """Seconds since the start."""
+        return self.time
+
+    async def sleep(self, seconds: float) -> None:
+        """Let others run, then be later."""
+        self.waited.append(seconds)
+        until = self.time + seconds
+        await asyncio.sleep(0)
+        self.time = max(self.time, until)

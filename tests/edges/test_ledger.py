@@ -236,7 +236,7 @@ def test_a_ledger_of_a_newer_envgen_is_refused(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "ledger.sqlite") as db:
         db.execute("PRAGMA user_version = 99")
     db.close()
-    with pytest.raises(Misconfigured, match=r"newer envgen \(schema 99, this one knows 1\)"):
+    with pytest.raises(Misconfigured, match=r"newer envgen \(schema 99, this one knows 2\)"):
         Ledger(tmp_path)
 
 

@@ -92,6 +92,7 @@ def test_version(envgen: Envgen) -> None:
 
 # -- wrong use: exit code 2 --------------------------------------------------------------------
 
+LLM = ["generate", "--author", "llm", "--n", "1", "--model", "gemini:gemini-2.5-flash"]
 WRONG = {
     "unknown key": (
         ["run", "--set", "sample.m=3"],
@@ -111,6 +112,28 @@ WRONG = {
         "specs were asked for, but only",
     ),
     "unknown author": (["run", "--author", "nobody"], "author.name: Input should be 'procedural'"),
+    "no model": (["run", "--author", "llm", "--n", "1"], "the llm author needs a model: --model"),
+    "no model to generate with": (["generate", "--author", "llm"], "needs a model: --model"),
+    "no model to estimate for": (["generate", "--author", "llm", "--dry-run"], "needs a model"),
+    "no such provider": (
+        ["generate", "--author", "llm", "--model", "nobody:x"], "author.model: String should match",
+    ),
+    "nothing to estimate": (
+        ["generate", "--author", "procedural", "--dry-run"], "the procedural author asks no model",
+    ),
+    "no budget": (
+        LLM,
+        "gemini:gemini-2.5-flash costs money: set llm.budget",
+    ),
+    "no price": (
+        ["generate", "--author", "llm", "--n", "1", "--model", "openai:mine", "--budget", "1"],
+        "no price is known for openai:mine",
+    ),
+    "no key": (
+        [*LLM, "--budget", "1"],
+        "GEMINI_API_KEY",
+    ),
+    "no dead letters": (["ledger", "dead", "--run", "gone"], "there is no run 'gone'"),
     "unknown family": (
         ["run", "--set", "author.families=[nope]"],
         "no family 'nope': known are archive_recovery, ",
@@ -408,6 +431,25 @@ def test_sample_prints_the_balance_and_repeats_itself(envgen: Envgen, tmp_path: 
     assert pq.read_table(path).num_rows == 50
     assert "50 specs in" in envgen("sample", "--n", "50").stderr
     assert path.read_bytes() == before
+
+
+def test_a_dry_run_says_calls_tokens_and_dollars_and_writes_nothing(
+    envgen: Envgen, tmp_path: Path
+) -> None:
+    words = ["generate", "--author", "llm", "--model", "gemini:gemini-2.5-flash", "--n", "20"]
+    done = envgen(*words, "--dry-run", "--json")
+    found = json.loads(done.stdout)
+    assert (found["model"], found["priced"]) == ("gemini:gemini-2.5-flash", True)
+    steps = {row["step"]: row for row in found["steps"]}
+    assert list(steps) == ["brief", "fixture", "files", "solution", "verifier"]
+    for row in steps.values():
+        dollars = (0.3 * row["input"] + 2.5 * row["output"]) / 1e6
+        assert row["dollars"] == pytest.approx(dollars)
+    assert steps["brief"]["calls"] == 30  # once and a half for each spec
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "data").exists()
+    table = envgen(*words, "--dry-run").stdout
+    assert f"{sum(row['dollars'] for row in found['steps']):.4f}" in table
 
 
 def test_bases_are_listed(envgen: Envgen) -> None:

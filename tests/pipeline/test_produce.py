@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from envgen.build import GATES
-from envgen.errors import EngineDown, Fault, HostDiskFull, ImageMissing, Misconfigured
+from envgen.errors import BudgetSpent, EngineDown, Fault, HostDiskFull, ImageMissing, Misconfigured
 from envgen.files import FileTree
 from envgen.kit import Kit
 from envgen.ledger import Blobs
@@ -272,6 +272,21 @@ def test_a_run_gives_up_when_everything_fails(
     stop = Stop()
     found = do(outcomes(specs * 2, make_kit(sets=("engine.in_flight=1",)), step, stop))
     assert len(found) == len(fed) == GIVE_UP == 8
+    assert stop.drain
+
+
+def test_a_spent_budget_ends_the_feeding_at_once(
+    make_kit: MakeKit, specs: list[TaskSpec], do: Do
+) -> None:
+    async def step(spec: TaskSpec, kit: Kit) -> Any:
+        if spec.index == specs[2].index:
+            raise BudgetSpent("the budget is spent")
+        return Rejection(spec=spec, slug=spec.slug, step="noop", code="noop:x", detail="")
+
+    stop = Stop()
+    found = do(outcomes(specs, make_kit(sets=("engine.in_flight=1",)), step, stop))
+    assert len(found) == 3
+    assert found[-1][1] == Unfinished(specs[2], "budget_spent: the budget is spent", stops=True)
     assert stop.drain
 
 

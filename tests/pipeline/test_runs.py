@@ -217,8 +217,9 @@ def test_drafts_are_written_and_the_authors_rejections_counted(
 ) -> None:
     odd = specs[1].model_copy(update={"domain": "elsewhere", "slug": "elsewhere-1"})
     folder = RunFolder(tmp_path / "run")
-    drafted, tally = do(runs.draft_all(folder, [specs[0], odd], make_kit(), Stop()))
-    assert (drafted, dict(tally.rejected), tally.unfinished, tally.bugs) == (1, {"author": 1}, 0, 0)
+    tally = do(runs.draft_all(folder, [specs[0], odd], make_kit(), Stop()))
+    assert (tally.drafted, tally.kept, tally.rejected) == (1, 0, {"author": 1})
+    assert (tally.done, tally.unfinished, tally.bugs) == (2, 0, 0)
     assert [path.name for path in (tmp_path / "run" / "drafts").iterdir()] == [specs[0].slug]
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from envgen.runs import Tally
+from envgen.tally import Tally
 from envgen.terminal import clean, counts, progress, say
 
 CASES = {

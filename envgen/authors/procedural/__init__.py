@@ -8,15 +8,13 @@ import importlib
 from functools import cache
 from pathlib import Path
 
-from envgen.authors.procedural.family import Composition, Family, Recipe, rng_of
+from envgen.authors.fixtures.stage import Stage
+from envgen.authors.procedural.family import Composition, Family, rng_of
 from envgen.errors import Fault, Misconfigured
-from envgen.files import File, FileTree
+from envgen.files import FileTree
 from envgen.kit import Kit
 from envgen.ledger import Use
-from envgen.records import AGENT_UID, Environment, Job, Put, TaskDraft, TaskSpec
-from envgen.sandbox.archive import STAGING, files_below
-
-OUT = "/out"
+from envgen.records import Environment, TaskDraft, TaskSpec
 
 
 @cache
@@ -77,9 +75,9 @@ async def author(spec: TaskSpec, kit: Kit) -> TaskDraft:
 
 async def realised(spec: TaskSpec, name: str, made: Composition, kit: Kit) -> TaskDraft:
     """The draft of a composition, with its recipes carried out."""
-    files = made.files
+    files, stage = made.files, Stage(Use(spec.slug, "fixture"), kit)
     for recipe in made.recipes:
-        files = files.merged(await _fixture(recipe, spec, kit))
+        files = files.merged(await stage.run(recipe))
     return drafted(spec, name, made, files)
 
 
@@ -99,33 +97,4 @@ def drafted(spec: TaskSpec, name: str, made: Composition, files: FileTree) -> Ta
         hide=made.hide,
         secrets=made.secrets,
         limits=made.limits,
-    )
-
-
-async def _fixture(recipe: Recipe, spec: TaskSpec, kit: Kit) -> FileTree:
-    """What a recipe's command leaves in `/out`, at its place in the environment."""
-    base = await kit.bases.get(recipe.base)
-    job = Job(
-        image=base.content,
-        image_ref=base.ref,
-        command=recipe.command,
-        cwd="/recipe",
-        puts=(
-            Put(target="/recipe", tree=recipe.files),
-            Put(target=OUT, tree=FileTree(), uid=AGENT_UID),
-        ),
-        capture=(OUT,),
-        seconds=recipe.seconds,
-    )
-    key, result = await kit.sandbox.run(job, Use(spec.slug, "fixture"))
-    if not result.ok or result.captured is None:
-        raise Fault("author:fixture", f"{result.status}: {result.output[-2000:]}", (key,))
-    made = files_below(kit.sandbox.blobs.get(result.captured), f"{STAGING}{OUT}")
-    if not made:
-        raise Fault("author:fixture", f"the recipe left nothing in {OUT}", (key,))
-    return FileTree(
-        {
-            f"{recipe.target.strip('/')}/{path}": File(data, recipe.modes.get(path, 0o644))
-            for path, data in made.items()
-        }
     )

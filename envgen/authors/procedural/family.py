@@ -10,34 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from envgen.authors.fixtures.recipe import Recipe
 from envgen.files import FileTree
 from envgen.prompts import render
 from envgen.records import HOME, InitialState, Limits, TaskSpec
 
 Block = Mapping[str, frozenset[str]]
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """A fixture made by running a tool in a base's container, before the task's image exists.
-
-    The generator and its inputs never come near the image: only the files that `command` leaves in
-    `/out` are carried into the environment.
-
-    Attributes:
-        base: the base whose tools are used, e.g. `tools`.
-        files: put into `/recipe`, which is the working directory.
-        command: run as the agent, without network; must be deterministic.
-        target: folder of the environment (seen from `/`) that `/out` becomes.
-        modes: permission bits by name below target; others are 0644.
-    """
-
-    base: str
-    files: FileTree
-    command: tuple[str, ...]
-    target: str
-    modes: Mapping[str, int] = field(default_factory=dict)
-    seconds: int = 120
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,10 @@ import random
 from collections.abc import Mapping
 from pathlib import Path
 
+from envgen.authors.fixtures.recipe import Recipe
 from envgen.authors.procedural.binary_twin import codec, devices, payloads, probes
 from envgen.authors.procedural.binary_twin.payloads import Params
-from envgen.authors.procedural.family import Composition, Family, Material, Recipe
+from envgen.authors.procedural.family import Composition, Family, Material
 from envgen.files import FileTree
 from envgen.records import InitialState, Limits, TaskSpec
 

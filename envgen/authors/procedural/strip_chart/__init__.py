@@ -8,7 +8,8 @@ import json
 import random
 from typing import Any
 
-from envgen.authors.procedural.family import Composition, Family, Material, Recipe
+from envgen.authors.fixtures.recipe import Recipe
+from envgen.authors.procedural.family import Composition, Family, Material
 from envgen.files import FileTree
 from envgen.records import InitialState, TaskSpec
 

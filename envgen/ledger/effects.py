@@ -1,16 +1,7 @@
-"""The ledger: what was asked of the two edges, and what came back. Resume = run again.
-
-One SQLite file and a folder of blobs hold everything that cost money or time. A key covers the
-whole request, so a request is executed once, whoever asks and however often the run is killed. Only
-facts about the task are recorded; weather (`errors.Weather`) passes through and leaves nothing.
-"""
+"""What was executed, by the digest of its request, and who used it."""
 
 import asyncio
-import errno
-import hashlib
-import os
 import sqlite3
-import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -18,11 +9,14 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from envgen.digest import digest
-from envgen.errors import HostDiskFull, Misconfigured
+from envgen.errors import Misconfigured
+from envgen.ledger.attempts import BILLED, TABLE, Attempts
+from envgen.ledger.batches import TABLES, Batches
+from envgen.ledger.blobs import Blobs
+from envgen.ledger.disk import room
 from envgen.records import Key, Record
 
-SCHEMA = 1
-_FULL = (errno.ENOSPC, errno.EDQUOT)
+SCHEMA = 2
 _TABLES = """
 CREATE TABLE IF NOT EXISTS effects (
   key TEXT PRIMARY KEY, kind TEXT NOT NULL, request TEXT NOT NULL, response TEXT NOT NULL,
@@ -32,6 +26,7 @@ CREATE TABLE IF NOT EXISTS uses (
   task TEXT NOT NULL, step TEXT NOT NULL, key TEXT NOT NULL,
   PRIMARY KEY (task, step, key)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS uses_by_key ON uses (key);
+CREATE TABLE IF NOT EXISTS retries (task TEXT PRIMARY KEY, times INTEGER NOT NULL) WITHOUT ROWID;
 """
 
 R = TypeVar("R", bound=Record)
@@ -42,48 +37,6 @@ class Use(NamedTuple):
 
     task: str
     step: str
-
-
-class Blobs:
-    """Content-addressed bytes in `ab/cdef...`; written aside, then renamed."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
-        for torn in folder.glob(".torn-*"):
-            torn.unlink(missing_ok=True)
-
-    def put(self, data: bytes) -> str:
-        """Keep the bytes; their tagged digest is the name."""
-        name = hashlib.sha256(data).hexdigest()
-        path = self.folder / name[:2] / name[2:]
-        if not path.exists():
-            with _room(self.folder):
-                path.parent.mkdir(exist_ok=True)
-                handle, torn = tempfile.mkstemp(prefix=".torn-", dir=self.folder)
-                try:
-                    with os.fdopen(handle, "wb") as stream:
-                        stream.write(data)
-                    Path(torn).rename(path)
-                finally:
-                    Path(torn).unlink(missing_ok=True)
-        return f"sha256:{name}"
-
-    def get(self, name: str) -> bytes:
-        """The bytes of a name; Misconfigured when they are gone or were changed."""
-        hexa = name.removeprefix("sha256:")
-        try:
-            data = (self.folder / hexa[:2] / hexa[2:]).read_bytes()
-        except FileNotFoundError:
-            raise Misconfigured(
-                f"blob {name} is missing from {self.folder}: restore it, or forget the effects "
-                "that name it with `envgen ledger forget`"
-            ) from None
-        if hashlib.sha256(data).hexdigest() != hexa:
-            raise Misconfigured(
-                f"blob {name} in {self.folder} was changed: delete that file and run again"
-            )
-        return data
 
 
 class Ledger:
@@ -101,6 +54,8 @@ class Ledger:
             raise
         except sqlite3.DatabaseError as error:
             raise _unreadable(self.path, error) from error
+        self.attempts = Attempts(self._db, self.path)
+        self.batches = Batches(self._db, self.path)
 
     async def once(
         self, kind: str, request: Record, call: Callable[[], Awaitable[R]], use: Use, model: type[R]
@@ -155,18 +110,31 @@ class Ledger:
     def _put(
         self, key: Key, kind: str, request: Record, text: str, seconds: float, use: Use
     ) -> None:
-        made_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        with _room(self.path), self._db:
-            self._db.execute("BEGIN")
-            self._db.execute(
-                "INSERT OR REPLACE INTO effects (key, kind, request, response, seconds, made_at) "
-                "VALUES (?, ?, ?, ?, ?, ?)",
-                (key, kind, request.identity, text, seconds, made_at),
-            )
+        with self.at_once():
+            self._write(key, kind, request, text, seconds)
             self._use(use, key)
+
+    def keep(self, key: Key, kind: str, request: Record, response: Record) -> None:
+        """Record a response that came when nobody was waiting for it; it has no use yet."""
+        with room(self.path):
+            self._write(key, kind, request, response.model_dump_json(), 0.0)
+
+    def _write(self, key: Key, kind: str, request: Record, text: str, seconds: float) -> None:
+        made_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        self._db.execute(
+            f"INSERT OR REPLACE INTO effects VALUES (?1, ?2, ?3, ?4, ?5, {BILLED}, ?6)",
+            (key, kind, request.identity, text, seconds, made_at),
+        )
 
     def _use(self, use: Use, key: Key) -> None:
         self._db.execute("INSERT OR IGNORE INTO uses VALUES (?, ?, ?)", (use.task, use.step, key))
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Writes inside are one transaction: all of them or none, and one wait for the disk."""
+        with room(self.path), self._db:
+            self._db.execute("BEGIN")
+            yield
 
     def knows(self, key: Key) -> bool:
         """Whether the request of this key was executed."""
@@ -175,6 +143,26 @@ class Ledger:
     def drop(self, key: Key) -> None:
         """Forget one effect: asking again does it again."""
         self._db.execute("DELETE FROM effects WHERE key = ?", (key,))
+
+    def used(self, task: str, kind: str) -> list[tuple[str, Key, str]]:
+        """(step, key, response) of a task's effects of a kind, in the order of execution."""
+        return self._db.execute(
+            "SELECT u.step, e.key, e.response FROM uses u JOIN effects e ON e.key = u.key "
+            "WHERE u.task = ? AND e.kind = ? ORDER BY e.rowid",
+            (task, kind),
+        ).fetchall()
+
+    def retries(self, task: str) -> int:
+        """Times that a task was given another chance: its model is asked for another sample."""
+        row = self._db.execute("SELECT times FROM retries WHERE task = ?", (task,)).fetchone()
+        return int(row[0]) if row else 0
+
+    def retry(self, task: str) -> None:
+        """Give a task another chance; what was answered before stays where it is."""
+        self._db.execute(
+            "INSERT INTO retries VALUES (?, 1) ON CONFLICT (task) DO UPDATE SET times = times + 1",
+            (task,),
+        )
 
     def forget(self, *, step: str | None = None, task: str | None = None) -> int:
         """Delete the effects used by a step or a task (or both); returns how many."""
@@ -229,6 +217,12 @@ class Ledger:
                 "INSERT OR IGNORE INTO uses VALUES (?, ?, ?)",
                 other._db.execute("SELECT * FROM uses"),
             )
+            self._db.executemany(
+                "INSERT INTO retries VALUES (?, ?) ON CONFLICT (task) DO UPDATE "
+                "SET times = MAX(times, excluded.times)",
+                other._db.execute("SELECT * FROM retries"),
+            )
+            self.attempts.merge(other.attempts)
         for blob in other.blobs.folder.glob("??/*"):
             self.blobs.put(blob.read_bytes())
         return gained
@@ -240,17 +234,6 @@ class Ledger:
 def key_of(kind: str, request: Record) -> Key:
     """The receipt of a request: its tagged digest, with the kind of edge."""
     return digest([kind, request.digest])
-
-
-@contextmanager
-def _room(place: Path) -> Iterator[None]:
-    """A full disk says nothing about the task that met it."""
-    try:
-        yield
-    except (OSError, sqlite3.OperationalError) as error:
-        if getattr(error, "errno", None) in _FULL or "is full" in str(error):
-            raise HostDiskFull(f"no space left at {place}: free some, then run again") from error
-        raise
 
 
 def _unreadable(path: Path, error: sqlite3.DatabaseError) -> Misconfigured:
@@ -271,7 +254,7 @@ def _open(path: Path) -> sqlite3.Connection:
                 f"{path} was written by a newer envgen (schema {version}, this one knows "
                 f"{SCHEMA}): upgrade envgen, or use another run"
             )
-        db.executescript(_TABLES)
+        db.executescript(_TABLES + TABLE + TABLES)
         db.execute(f"PRAGMA user_version = {SCHEMA}")
     except BaseException:
         db.close()

@@ -1,0 +1,117 @@
+"""Models, put together: the one place that says which wrapper stands around which.
+
+From the outside in: recalled or recorded (`Asked`), sent with others in a batch where that is
+wanted, retried, paced, capped by the budget, booked attempt by attempt, watched for loops, timed,
+translated.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+
+from envgen.config import LlmConfig
+from envgen.digest import digest
+from envgen.errors import Misconfigured
+from envgen.ledger import Ledger
+from envgen.llm import Asked, Model
+from envgen.llm.batch import Lane
+from envgen.llm.batch.gemini import GeminiJobs
+from envgen.llm.batch.jobs import Jobs
+from envgen.llm.batch.openai import OpenAIJobs
+from envgen.llm.booked import Booked
+from envgen.llm.budget import Budget, Capped
+from envgen.llm.deadline import Timed
+from envgen.llm.gemini import Gemini
+from envgen.llm.keys import key_for
+from envgen.llm.line import check_url
+from envgen.llm.loops import Watched
+from envgen.llm.openai import OpenAI
+from envgen.llm.pace import Clock, LoopClock
+from envgen.llm.paced import Paced
+from envgen.llm.prices import Tariff, tariff
+from envgen.llm.retried import Retried
+
+Adapter = OpenAI | Gemini
+"""A model that holds connections."""
+
+
+@asynccontextmanager
+async def open_models(
+    roles: Mapping[str, str], config: LlmConfig, ledger: Ledger, clock: Clock | None = None
+) -> AsyncIterator[Mapping[str, Asked]]:
+    """Models by role, closed after use; one pace a model, one budget for all.
+
+    Args:
+        roles: the model (`gemini:NAME`, `openai:NAME`) of each role.
+        config: how they are asked.
+        ledger: knows what was answered, and what was spent before.
+        clock: what waits are measured by.
+
+    Raises:
+        Misconfigured: no key, no price, no library, no such provider.
+    """
+    budget = Budget(None if config.no_budget else config.budget, sum(ledger.attempts.spent()))
+    async with AsyncExitStack() as stack:
+        made: dict[str, Asked] = {}
+        for name in dict.fromkeys(roles.values()):
+            priced = tariff(name, config)
+            adapter = adapt(name, config)
+            stack.push_async_callback(adapter.close)
+            model = around(adapter, config, ledger, budget, priced, clock or LoopClock())
+            if config.lane == "batch":
+                model = await stack.enter_async_context(
+                    Lane(
+                        model,
+                        jobs_of(adapter, name),
+                        ledger,
+                        budget,
+                        replace(priced, lane="batch"),
+                        model=name,
+                        run=digest(str(ledger.path.resolve())),
+                        hedge_seconds=config.hedge_hours * 3600,
+                        pause=(clock or LoopClock()).sleep,
+                    )
+                )
+            made[name] = Asked(model, ledger)
+        yield {role: made[name] for role, name in roles.items()}
+
+
+def around(
+    adapter: Model,
+    config: LlmConfig,
+    ledger: Ledger,
+    budget: Budget,
+    priced: Tariff,
+    clock: Clock,
+) -> Model:
+    """All wrappers around an adapter."""
+    timed = Timed(adapter, config.seconds)
+    booked = Booked(Watched(timed), ledger.attempts, priced)
+    capped = Capped(booked, budget, priced)
+    paced = Paced(
+        capped, config.requests_per_minute, config.tokens_per_minute, config.in_flight, clock
+    )
+    return Retried(paced, clock)
+
+
+def adapt(name: str, config: LlmConfig) -> Adapter:
+    """The adapter of a model's provider."""
+    provider, colon, model = name.partition(":")
+    kinds: Mapping[str, type[OpenAI] | type[Gemini]] = {"openai": OpenAI, "gemini": Gemini}
+    if provider not in kinds or not colon or not model:
+        raise Misconfigured(f"model {name!r}: write it as gemini:NAME or openai:NAME")
+    url = None if config.base_url is None else check_url(config.base_url)
+    return kinds[provider](
+        key_for(provider, needed=url is None),
+        base_url=url,
+        seconds=config.seconds,
+        in_flight=config.in_flight,
+        flex=config.lane == "flex",
+    )
+
+
+def jobs_of(adapter: Adapter, name: str) -> Jobs:
+    """The batch endpoints of a model's provider."""
+    if isinstance(adapter, OpenAI):
+        return OpenAIJobs(adapter, name)
+    return GeminiJobs(adapter, name)

@@ -1,0 +1,101 @@
+"""What calls cost: dated list prices, overridable. An unknown price is no price of nothing."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import ValidationError
+
+from envgen.config import LlmConfig, Price
+from envgen.errors import Misconfigured
+from envgen.records import Request, Usage
+from envgen.share import share
+
+Lane = Literal["online", "flex", "batch"]
+PER = 1_000_000
+OVERHEAD = 64
+"""Tokens that a provider may put around each message, and around the whole."""
+
+
+@dataclass(frozen=True)
+class Tariff:
+    """A price in a lane.
+
+    Attributes:
+        known: whether the price is; if not, everything counts as nothing.
+    """
+
+    price: Price
+    lane: Lane = "online"
+    known: bool = True
+
+    @property
+    def factor(self) -> float:
+        """The lane's part of the list price."""
+        return {"online": 1.0, "flex": self.price.flex, "batch": self.price.batch}[self.lane]
+
+    def cost(self, usage: Usage) -> float:
+        """Dollars of what was used."""
+        price = self.price
+        cached = price.input if price.cached is None else price.cached
+        fresh = usage.input - usage.cached
+        sum_ = fresh * price.input + usage.cached * cached + usage.output * price.output
+        return self.factor * sum_ / PER
+
+    def worst(self, request: Request) -> float:
+        """The most dollars that a request can cost: a token is at least a byte."""
+        usage = Usage(input=bytes_of(request), output=request.max_tokens)
+        return self.cost(usage)
+
+
+def bytes_of(request: Request) -> int:
+    """An upper bound of a question's tokens."""
+    texts = [message.text for message in request.messages] + [request.answer_schema or ""]
+    return sum(len(text.encode("utf-8", "replace")) + OVERHEAD for text in texts)
+
+
+def tariff(model: str, config: LlmConfig) -> Tariff:
+    """The price of a model in the online lanes.
+
+    Raises:
+        Misconfigured: no price, or a price and neither a budget nor the wish to have none.
+    """
+    price = {**_shipped(), **_own(config.prices)}.get(model)
+    lane: Lane = "flex" if config.lane == "flex" else "online"
+    if price is None:
+        if config.no_budget:
+            return Tariff(Price(input=0, output=0), lane, known=False)
+        raise Misconfigured(
+            f"no price is known for {model}: add it to llm.prices (dollars per million tokens; a "
+            "server of your own may cost 0), or set llm.no_budget"
+        )
+    free = price.input == price.output == 0
+    if config.budget is None and not config.no_budget and not free:
+        raise Misconfigured(
+            f"{model} costs money: set llm.budget (dollars for the whole run), or llm.no_budget"
+        )
+    return Tariff(price, lane)
+
+
+def _own(prices: Mapping[str, Price] | str) -> Mapping[str, Price]:
+    return _read(Path(prices)) if isinstance(prices, str) else prices
+
+
+def _shipped() -> Mapping[str, Price]:
+    return _read(share("data/prices.yaml"))
+
+
+def _read(path: Path) -> Mapping[str, Price]:
+    try:
+        tree: Any = yaml.safe_load(path.read_text())
+        models = tree["models"]
+        return {str(name): Price.model_validate(value) for name, value in models.items()}
+    except FileNotFoundError:
+        raise Misconfigured(f"llm.prices: the file {path} does not exist") from None
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, ValidationError) as error:
+        reason = " ".join(str(error).split())
+    except (KeyError, TypeError, AttributeError):
+        reason = "it has no mapping `models`"
+    raise Misconfigured(f"llm.prices: {path} cannot be read: {reason}")
