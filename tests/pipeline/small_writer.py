@@ -8,7 +8,13 @@ from envgen.authors.llm.small import plan
 from envgen.records import Completion, Request, TaskSpec
 
 WORDS = {
-    "choice": {"name": "shelf", "choices": ["oak", "pine", "ash"]},
+    "choice": {
+        "name": "shelf",
+        "choice1": "oak",
+        "choice2": "pine",
+        "choice3": "ash",
+        "choice4": "",
+    },
     "integer": {"name": "boards", "low": 1, "high": 90},
 }
 
@@ -27,7 +33,7 @@ def filled(request: Request) -> str:
                 "file": "stock", "record": "board"}  # fmt: skip
         for name in (key for key in form if key.startswith("column")):
             fields = form[name]["properties"]
-            kind = "choice" if "choices" in fields else "integer" if "low" in fields else ""
+            kind = "choice" if "choice1" in fields else "integer" if "low" in fields else ""
             said[name] = (
                 WORDS[kind] | {"name": f"{WORDS[kind]['name']}{name[-1]}"}
                 if kind

@@ -108,7 +108,9 @@ def test_an_unreadable_form_is_asked_anew_and_warmer(make: Make, do: Do) -> None
 def test_the_example_handed_back_is_no_answer(make: Make, do: Do) -> None:
     stolen = {
         "title": "Ships", "story": "I keep the light. Ships pass by.", "file": "passages",
-        "record": "ship", "column1": {"name": "vessel", "choices": ["tanker", "ferry", "x"]},
+        "record": "ship",
+        "column1": {"name": "vessel", "choice1": "tanker", "choice2": "ferry", "choice3": "x",
+                    "choice4": "y"},
         "column2": {"name": "length_m", "low": 1, "high": 100},
     }  # fmt: skip
     kit, model = make(small_writer(code, data=lambda times: json.dumps(stolen)))

@@ -184,7 +184,8 @@ def test_refused_items(name: str) -> None:
 def test_data_are_read_by_position() -> None:
     answer = {
         "title": DATA.title, "story": DATA.story, "file": "sales", "record": "sale",
-        "column1": {"name": "bread", "choices": ["rye", "wheat", "spelt"]},
+        "column1": {"name": "bread", "choice1": "rye", "choice2": "wheat", "choice3": "spelt",
+                    "choice4": ""},
         "column2": {"name": "loaves", "low": 1, "high": 40},
         "column3": {"name": "date"}, "column4": {"name": "owner"},
         "column5": {"name": "paid", "low": 2, "high": 90},
@@ -193,14 +194,28 @@ def test_data_are_read_by_position() -> None:
     assert list(schema(HOLDS)["properties"]) == list(answer)
     spaced = answer | {"column2": {"name": "Loaves sold", "low": 1, "high": 40}}
     spaced |= {"file": "Sales.csv"}
-    spaced["column1"] = {"name": "bread", "choices": ["rye bread", "spelt", "a,b"]}
+    spaced["column1"] = {
+        "name": "bread",
+        "choice1": "rye bread",
+        "choice2": "spelt",
+        "choice3": "a,b",
+        "choice4": "",
+    }
     found = read_data(json.dumps(spaced), HOLDS)
     assert (found.file, found.columns[1].name) == ("sales", "loaves_sold")
     assert found.columns[0].choices == ("rye_bread", "spelt", "a_b")
     for name, value, reason in (
         ("column2", {"name": "loaves", "low": 40, "high": 1}, "high must be well above low"),
-        ("column1", {"name": "bread", "choices": ["rye", "Rye"]}, "different choices"),
-        ("column1", {"name": "bread", "choices": ["rye", "7"]}, "not one plain word"),
+        (
+            "column1",
+            {"name": "bread", "choice1": "rye", "choice2": "Rye", "choice3": "", "choice4": ""},
+            "different choices",
+        ),
+        (
+            "column1",
+            {"name": "bread", "choice1": "rye", "choice2": "7", "choice3": "", "choice4": ""},
+            "not one plain word",
+        ),
         ("column3", {"name": "bread"}, "column3|name"),
         ("column2", {"name": "bread", "low": 1, "high": 40}, "same name"),
         ("column2", {"name": "7 days", "low": 1, "high": 40}, "small letters"),

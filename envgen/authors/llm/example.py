@@ -5,6 +5,7 @@ from functools import cache
 
 from envgen import axes
 from envgen.authors.procedural import chosen, composition
+from envgen.authors.procedural.family import Family
 from envgen.records import TaskSpec
 
 INSTRUCTION_CHARS, CHECK_CHARS = 2000, 6500
@@ -23,15 +24,22 @@ class Example:
 
 def example_of(spec: TaskSpec) -> Example | None:
     """An example for a spec; None where no family has its kind of verifier."""
-    return _example(spec.verifier, int(spec.digest[7:15], 16) % VARIANTS)
+    able = [f for f in chosen() if spec.verifier in f.realises["verifier"]]
+    if not able:
+        return None
+    nearest = max(able, key=lambda family: (_shared(spec, family), family.name))
+    return _example(nearest.name, spec.verifier, int(spec.digest[7:15], 16) % VARIANTS)
+
+
+def _shared(spec: TaskSpec, family: Family) -> int:
+    """How many axis values of the spec the family honours."""
+    axes_in_common = ("domain", "language", "fixture", "command_complexity", "task_complexity")
+    return sum(getattr(spec, axis) in family.realises[axis] for axis in axes_in_common)
 
 
 @cache
-def _example(verifier: str, variant: int) -> Example | None:
-    able = [f for f in chosen() if verifier in f.realises["verifier"]]
-    if not able:
-        return None
-    family = able[variant % len(able)]
+def _example(name: str, verifier: str, variant: int) -> Example:
+    (family,) = chosen((name,))
     support = [dict(family.realises) | {"verifier": frozenset({verifier})}]
     row = next(axes.sample(axes.load(None), variant, 1, support=support))
     made = composition(axes.spec_of(row), family)

@@ -25,6 +25,7 @@ NAMES = (
     "abara", "bellini", "chowdhury", "demir", "eriksen", "fontaine", "garza", "horvat",
     "ibrahim", "jansson", "kovacs", "lindqvist", "moreau", "nakata", "okafor", "petrov",
 )  # fmt: skip
+MOST = 10_000_000
 _FIRST_DAY = date(2024, 1, 1)
 WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,19}")
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,19}")
@@ -36,9 +37,9 @@ class Column(Part):
 
     name: str
     holds: Holds
-    choices: tuple[str, ...] = Field(max_length=6)
-    low: int = Field(ge=0, le=1_000_000)
-    high: int = Field(ge=0, le=1_000_000)
+    choices: tuple[str, ...] = Field(max_length=4)
+    low: int = Field(ge=0, le=MOST)
+    high: int = Field(ge=0, le=MOST)
 
     @property
     def number(self) -> bool:
@@ -50,7 +51,7 @@ class Column(Part):
             raise ValueError(f"column name {self.name!r}: small letters, digits and _ only")
         if self.holds == "choice":
             if len({c.lower() for c in self.choices}) < max(2, len(self.choices)):
-                raise ValueError(f"column {self.name}: two to six different choices are needed")
+                raise ValueError(f"column {self.name}: at least two different choices are needed")
             if odd := [c for c in self.choices if not WORD.fullmatch(c)]:
                 raise ValueError(f"column {self.name}: the choice {odd[0]!r} is not one plain word")
         if self.number and self.high - self.low < 9:
@@ -83,14 +84,19 @@ class Data(Part):
 
 
 class _Chosen(Part):
+    """Four fields, for a list has no end where a server does not enforce its length."""
+
     name: str
-    choices: tuple[str, ...] = Field(min_length=2, max_length=6)
+    choice1: str
+    choice2: str
+    choice3: str
+    choice4: str
 
 
 class _Counted(Part):
     name: str
-    low: int
-    high: int
+    low: int = Field(ge=0, le=MOST)
+    high: int = Field(ge=0, le=MOST)
 
 
 class _Day(Part):
@@ -142,7 +148,8 @@ def read_data(text: str, holds: Sequence[Holds]) -> Data:
         given = checked(_COLUMNS[kind], answer.pop(place, None), place).model_dump()
         fields = {"holds": kind, "choices": (), "low": 0, "high": 0} | given
         fields["name"] = plain(fields["name"]).lower()
-        fields["choices"] = [plain(choice) for choice in fields["choices"]]
+        said = [plain(fields.pop(f"choice{n}", "")) for n in (1, 2, 3, 4)]
+        fields["choices"] = [choice for choice in dict.fromkeys(said) if choice]
         columns.append(checked(Column, fields, place))
     if isinstance(answer.get("file"), str):
         answer["file"] = plain(answer["file"].partition(".")[0]).lower()
