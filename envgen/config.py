@@ -114,13 +114,9 @@ class AuditConfig(_Group):
     suspected is noted; `report`: nothing rejects."""
     probes: bool = True
     """Run attacks, alternatives and repetitions in containers; else only the rules look."""
-    mutants: int = Field(8, ge=0, le=200)
-    """Mutants of the reference's outputs that are graded, at most."""
     noise: float = Field(0.15, ge=0, lt=1)
     """Reward above the untouched container's that wrong work may earn: graded checks pay a little
     for the mere form of an answer: a header line, files that agree with each other."""
-    trivial: float = Field(0.5, gt=0, le=1)
-    """A task whose untouched container earns as much is trivial."""
 
 
 class ExportConfig(_Group):

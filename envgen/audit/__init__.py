@@ -21,6 +21,9 @@ from envgen.files import FileTree
 from envgen.kit import Kit
 from envgen.records import AuditReport, BuiltTask, Finding, Tier, Trial
 
+TRIVIAL = 0.5
+"""A task whose untouched container earns as much is trivial."""
+
 
 async def audit(
     task: BuiltTask, kit: Kit, alternatives: Mapping[str, FileTree] | None = None
@@ -36,7 +39,7 @@ async def audit(
         Weather: the engine is in trouble; the audit is unfinished.
     """
     suspicions = static.look(task.draft)
-    findings, trials = (*suspicions, *_trivial(task, kit)), tuple[Trial, ...]()
+    findings, trials = (*suspicions, *_trivial(task)), tuple[Trial, ...]()
     if kit.config.audit.probes:
         target = target_of(task, kit.sandbox.blobs, kit.config.audit.noise)
         bench = await workbench(task, target, kit)
@@ -73,9 +76,9 @@ def alternatives_of(task: BuiltTask) -> Mapping[str, FileTree]:
     return procedural.composition(task.draft.spec, family).valid
 
 
-def _trivial(task: BuiltTask, kit: Kit) -> tuple[Finding, ...]:
+def _trivial(task: BuiltTask) -> tuple[Finding, ...]:
     """A task that pays much for nothing at all."""
-    if task.baseline < kit.config.audit.trivial:
+    if task.baseline < TRIVIAL:
         return ()
     return (
         Finding(

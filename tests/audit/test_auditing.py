@@ -20,7 +20,7 @@ from envgen.records import TaskSpec
 from envgen.sandbox import Recorded
 from tests.audit.conftest import OUTPUTS, Paying, Pays
 
-SETTINGS = ["author.families=[ledger_reports]", "sample.n=4", "audit.mutants=2"]
+SETTINGS = ["author.families=[ledger_reports]", "sample.n=4"]
 
 
 @pytest.fixture
