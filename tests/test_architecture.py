@@ -17,11 +17,11 @@ _LAYERS = """
 __init__ errors digest files records share prompts config
 axes.catalogue axes.cells axes.row axes.yamlfile axes.loader axes.fit axes.walk axes.deal
 axes.sampler axes.measure axes.table axes
-dockerfile bases ledger
+foreign.shared foreign dockerfile bases ledger
 llm llm.scripted
 sandbox sandbox.parity sandbox.tail sandbox.archive sandbox.daemon sandbox.owner sandbox.scan
 sandbox.containers sandbox.images sandbox.roots sandbox.docker sandbox.scripted sandbox.selftest
-kit grade
+jobs foreign.imported kit grade
 authors.procedural.family authors.procedural authors
 lint leaks build
 export export.harbor export.parquet export.unpack
