@@ -23,6 +23,11 @@ sandbox sandbox.parity sandbox.tail sandbox.archive sandbox.daemon sandbox.owner
 sandbox.containers sandbox.images sandbox.roots sandbox.docker sandbox.scripted sandbox.selftest
 jobs foreign.imported kit grade
 authors.procedural.family authors.procedural authors
+authors.imports.shell authors.imports.folder authors.imports.images authors.imports.python
+authors.imports.options authors.imports.installs authors.imports.container
+authors.imports.containerfile authors.imports.dockerfile authors.imports.runner
+authors.imports.definition authors.imports.drafts authors.imports.harbor authors.imports.tmax
+authors.imports.endless authors.imports
 lint leaks build
 export export.harbor export.parquet export.unpack
 pipeline runs rebuild
