@@ -23,8 +23,9 @@ async def build(draft: TaskDraft, kit: Kit) -> BuiltTask | Rejection:
         lint(draft)
         built_key, image, base = await build_image(draft, kit, _use(draft, "build"))
         initial_key = await _initial(draft, image, kit)
-        noop_key, baseline = await _noop(draft, image, kit)
-        reference_keys, outputs, score = await _reference(draft, image, baseline, kit)
+        noop_key, untouched = await _noop(draft, image, kit)
+        baseline = untouched.reward or 0.0
+        reference_keys, outputs, score = await _reference(draft, image, untouched, kit)
         repeat_keys = await _determinism(draft, image, outputs, score, kit)
         found = leaks(draft, image, kit.sandbox.blobs)
         if found and draft.foreign is None:
@@ -74,21 +75,21 @@ async def _initial(draft: TaskDraft, image: Image, kit: Kit) -> Key:
     return key
 
 
-async def _noop(draft: TaskDraft, image: Image, kit: Kit) -> tuple[Key, float]:
+async def _noop(draft: TaskDraft, image: Image, kit: Kit) -> tuple[Key, Score]:
     key, score = await grade(draft, image, None, kit, _use(draft, "noop"))
     if score.reward is None:
         raise Fault("noop:invalid", score.invalid, (key,))
     if score.passed:
         raise Fault("noop:passes", "the untouched container passes", (key,))
-    return key, score.reward
+    return key, score
 
 
 async def _reference(
-    draft: TaskDraft, image: Image, baseline: float, kit: Kit
+    draft: TaskDraft, image: Image, untouched: Score, kit: Kit
 ) -> tuple[tuple[Key, ...], str | None, Score]:
     """Receipts, outputs and grade; without a reference no outputs, and the untouched grade."""
     if not draft.solution:
-        return (), None, Score(reward=baseline)
+        return (), None, untouched
     use = _use(draft, "reference")
     keys, solved, score = await attempt(draft, image, draft.solution, kit, use)
     if score.reward is None:

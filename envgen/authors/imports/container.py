@@ -19,29 +19,10 @@ from envgen.foreign import WHEELS
 from envgen.records import AGENT_UID, BuildStep, Environment
 
 Env = tuple[tuple[str, str], ...]
-_USER_VALUE = frozenset(
-    [
-        "-u",
-        "--uid",
-        "-d",
-        "--home-dir",
-        "--home",
-        "-s",
-        "--shell",
-        "-g",
-        "--gid",
-        "-G",
-        "--groups",
-        "-c",
-        "--comment",
-        "--gecos",
-        "-k",
-        "--skel",
-        "-p",
-        "--password",
-        "-K",
-    ]
-)
+_USER_VALUE = {
+    *("-u", "--uid", "-d", "--home-dir", "--home", "-s", "--shell", "-g", "--gid", "-G"),
+    *("--groups", "-c", "--comment", "--gecos", "-k", "--skel", "-p", "--password", "-K"),
+}
 _IDLE = re.compile(r":|true|(rm|mkdir) -r?f?p? ?/var/lib/apt/lists(/\*|/partial)?|rm -rf .*apt.*")
 
 
