@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator
 from functools import lru_cache
 
-from envgen import bases
+from envgen import bases, foreign
 from envgen.errors import Fault
 from envgen.records import TaskDraft
 
@@ -29,10 +29,6 @@ _SYSTEM_ETC = re.compile(
     r"profile|python|rc|security|shadow|skel|ssl|sudoers|systemd|terminfo|update|X11)"
 )
 _KERNEL = ("dev", "proc", "sys")
-_TOOLS = re.compile(
-    r"/|/(bin|boot|dev|etc|lib\w*|logs|proc|run|sbin|sys|tests|usr|var)(/(bin|lib))?"
-)
-"""What a grading container needs for itself: no outputs of an imported task may replace it."""
 FOREIGN_DEPTH = 11
 """Slashes in a path: the build context puts four folders above it (see `files.MAX_DEPTH`)."""
 _FOLDER = re.compile(r"(/[A-Za-z0-9._-]+)+")
@@ -98,7 +94,7 @@ def _foreign_folders(draft: TaskDraft) -> Iterator[tuple[str, str]]:
         if not (folder == "/" or _FOLDER.fullmatch(folder)) or ".." in folder.split("/"):
             yield "outputs", f"{folder!r} is not an absolute, plain path"
     for folder in draft.outputs:
-        if _TOOLS.fullmatch(folder):
+        if foreign.NEEDED.fullmatch(folder):
             yield "outputs", f"{folder} cannot be replaced by outputs: the grader needs it"
     yield from _nested(draft)
 

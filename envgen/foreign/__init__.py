@@ -19,6 +19,10 @@ from envgen.records import BuildStep, Foreign, TaskDraft
 FOLDER = "/.import"
 WHEELS = ".import/wheels"
 """Below it `Environment.files` holds wheels for the build: they are not in the final image."""
+NEEDED = re.compile(
+    r"/|/(bin|boot|dev|etc|lib\w*|logs|proc|run|sbin|sys|tests|usr|var)(/(bin|lib))?"
+)
+"""What a grading container needs for itself: no outputs may replace it."""
 LATE = 97
 """Exit code of `shared.py` when the tests took too long."""
 GRACE_SECONDS = 20

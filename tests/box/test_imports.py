@@ -263,7 +263,10 @@ BAD_BUILDS = {
 def test_a_definition_that_does_not_build_is_the_tasks_fault(
     tmp_path: Path, kit: Kit, do: Any, line: str, told: tuple[str, str]
 ) -> None:
-    files = {**HARBOR, "environment/Dockerfile": f"FROM ubuntu:22.04\n{line}\nUSER root\n"}
+    files = {
+        **HARBOR,
+        "environment/Dockerfile": f"FROM ubuntu:22.04\nWORKDIR /app\n{line}\nUSER root\n",
+    }
     outcome = do(build(drafted("harbor", written(tmp_path / "x", files)), kit))
     assert isinstance(outcome, Rejection), outcome
     assert (outcome.step, outcome.code) == ("build", told[0])

@@ -13,6 +13,9 @@ from envgen.files import FileTree
 from envgen.records import AGENT_UID, Foreign, Limits, TaskDraft
 
 MOST_TITLE = 160
+_PLACES = re.compile(
+    rb"(?<![\w.-])/(?:home/[a-z][\w-]*|app|data|workspace|opt/[\w.-]+|srv/[\w.-]+)(?=[/\"'\s]|$)"
+)
 _BOUNDS = {
     "agent_seconds": (1, 7200),
     "verify_seconds": (1, 1800),
@@ -88,6 +91,13 @@ def draft(
         )
     except ValidationError as error:
         raise Fault("import:record", " ".join(str(error).split())[:400]) from None
+
+
+def spoken_of(tests: FileTree) -> tuple[str, ...]:
+    """The folders that tests speak of and that can carry over, homes first."""
+    found = {place for file in tests.values() for place in _PLACES.findall(file.data)}
+    names = {place.decode() for place in found}
+    return tuple(sorted(names, key=lambda place: (not place.startswith("/home/"), place)))
 
 
 def agent_env(uid: int, name: str, home: str) -> tuple[tuple[str, str], ...]:

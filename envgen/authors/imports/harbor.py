@@ -16,6 +16,7 @@ from envgen.authors.imports.container import Container
 from envgen.authors.imports.options import Grading, Options
 from envgen.errors import Fault
 from envgen.files import FileTree
+from envgen.foreign import NEEDED
 from envgen.records import Limits, TaskDraft
 
 MARKER = "task.toml"
@@ -58,10 +59,10 @@ def read(path: Path, origin: str, options: Options) -> TaskDraft:
         tests=tests,
         solution=solution,
         workdir=_absolute(workdir),
-        outputs=_outputs(config, separate, _absolute(workdir), notes),
+        outputs=_outputs(config, separate, _absolute(workdir), tests, notes),
         limits=_limits(config, notes),
         grading=grading,
-        notes=[*_told(config, solution), *notes],
+        notes=[*_told(config, environment, solution), *notes],
         agent_env=drafts.agent_env(agent.uid, name, agent.home),
         test_env=_env(_table(config, "verifier")),
         agent_uid=agent.uid,
@@ -176,11 +177,15 @@ def _env(table: Table) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(found.items()))
 
 
-def _outputs(config: Table, separate: bool, workdir: str, notes: list[str]) -> tuple[str, ...]:
-    """What carries over: the artifacts of a separate verifier; else where the agent works."""
+def _outputs(
+    config: Table, separate: bool, workdir: str, tests: FileTree, notes: list[str]
+) -> tuple[str, ...]:
+    """What carries over: the artifacts of a separate verifier; else what can be guessed."""
     if not separate:
-        notes.append("outputs: a shared verifier names none; the working folder stands for them")
-        return (workdir,)
+        places = [p for p in (workdir, *drafts.spoken_of(tests)) if not NEEDED.fullmatch(p)]
+        guessed = tuple(dict.fromkeys(places)) or ("/root",)
+        notes.append(f"outputs: its verifier is shared and names none; {', '.join(guessed)} it is")
+        return guessed
     found = []
     for artifact in config.get("artifacts", []):
         entry = {"source": artifact} if isinstance(artifact, str) else artifact
@@ -218,12 +223,14 @@ def _megabytes(size: object) -> float | None:
     return float(match[1]) * (1024 if match[2].upper() == "G" else 1)
 
 
-def _told(config: Table, solution: FileTree) -> list[str]:
+def _told(config: Table, files: FileTree, solution: FileTree) -> list[str]:
     notes = []
     if not solution:
         notes.append("solution: none, so nothing that needs a reference can be shown")
     environment = _table(config, "environment")
-    if environment.get("network_mode", "public") != "no-network":
+    composed = files.get("docker-compose.yaml", files.get("docker-compose.yml"))
+    alone = composed is not None and b"network_mode: none" in composed.data
+    if environment.get("network_mode", "public") != "no-network" and not alone:
         notes.append("network: its maker may count on the network, which it does not have here")
     if environment.get("healthcheck"):
         notes.append("start: its health check is not waited for")

@@ -7,6 +7,7 @@ What is changed is noted, line by line, so that nobody takes the script for its 
 import ast
 import re
 import sys
+import warnings
 from functools import lru_cache
 
 from envgen.authors.imports import installs
@@ -73,7 +74,9 @@ def _modules(tests: FileTree) -> set[str]:
 @lru_cache(maxsize=64)
 def _imports(data: bytes) -> frozenset[str]:
     try:
-        tree = ast.parse(data)
+        with warnings.catch_warnings():  # they are about style, and would go to the terminal
+            warnings.simplefilter("ignore")
+            tree = ast.parse(data)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return frozenset()
     found: set[str] = set()

@@ -5,7 +5,6 @@ Their harness grades in the agent's own live container, as root: a wrapper write
 was there before stays there when the wrapper ends early. All of that is kept.
 """
 
-import re
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,10 +28,6 @@ else
   echo 0 > /logs/verifier/reward.txt
 fi
 """
-_PLACES = re.compile(
-    r"/(?:home/[a-z][\w-]*|app|data|workspace|opt/[\w.-]+|srv/[\w.-]+)(?=[/\"'\s]|$)"
-)
-"""Folders that tests may speak of, and that can carry over."""
 
 
 def read(path: Path, origin: str, options: Options) -> TaskDraft:
@@ -65,7 +60,7 @@ def wrapped(
     container.add_python("pytest")
     runner.add_imported(FileTree({**initial, FINAL: final}), container)
     notes = ["solution: none, so nothing that needs a reference can be shown"]
-    outputs = _outputs(final)
+    outputs = drafts.spoken_of(FileTree({FINAL: final})) or ("/home/user",)
     notes.append(f"outputs: {', '.join(outputs)} carry over in the fresh form: the tests name them")
     home = outputs[0] if outputs[0].startswith("/home/") else "/root"
     return drafts.draft(
@@ -104,9 +99,3 @@ def _file(files: FileTree, name: str) -> File:
     if name not in files:
         raise Fault("import:missing", f"{name} is missing")
     return files[name]
-
-
-def _outputs(final: File) -> tuple[str, ...]:
-    """The folders that the final tests speak of, homes first."""
-    found = set(_PLACES.findall(final.data.decode(errors="replace"))) or {"/home/user"}
-    return tuple(sorted(found, key=lambda place: (not place.startswith("/home/"), place)))
