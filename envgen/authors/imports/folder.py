@@ -75,9 +75,7 @@ def read(path: Path, most: int = MOST_BYTES) -> File:
             raise Fault("import:special", f"{path.name} is not a regular file")
         if info.st_size > most:
             raise Fault("import:size", f"{path.name} has {info.st_size} bytes, over {most}")
-        data = stream.read(most + 1)
-    if len(data) > most:
-        raise Fault("import:size", f"{path.name} has over {most} bytes")
+        data = stream.read(info.st_size)
     return File(data, info.st_mode & 0o777)
 
 

@@ -71,7 +71,7 @@ def fitting(base: str | None, packages: Iterable[str]) -> tuple[str, tuple[str, 
     Without a wish it is the base that holds most of them and, beyond what all bases hold, nothing
     else.
     """
-    wanted = {names()["debian"].get(p, p) for p in packages}
+    wanted = {names()["debian"].get(p, p) for p in packages} - set(names()["root"])
     if base is None:
         common = set(bases.contents(PLAIN))
         able = [
