@@ -1,6 +1,7 @@
 """Small task sets in the forms of others, written by the tests in their own words."""
 
 import json
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -116,3 +117,16 @@ def separate(files: Files, *artifacts: str) -> dict[str, str | bytes]:
     toml = str(files["task.toml"])
     toml = toml.replace("[verifier]\n", '[verifier]\nenvironment_mode = "separate"\n')
     return {**files, "task.toml": f"artifacts = {json.dumps(artifacts)}\n{toml}"}
+
+
+def tiny_wheel(folder: Path) -> Path:
+    """A wheel of a project that no index has, with one module."""
+    path = folder / "tinything-1.2-py3-none-any.whl"
+    here = "tinything-1.2.dist-info"
+    with zipfile.ZipFile(path, "w") as wheel:
+        wheel.writestr("tinything.py", "ANSWER = 42\n")
+        wheel.writestr(f"{here}/METADATA", "Metadata-Version: 2.1\nName: tinything\nVersion: 1.2\n")
+        tag = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        wheel.writestr(f"{here}/WHEEL", tag)
+        wheel.writestr(f"{here}/RECORD", f"tinything.py,,\n{here}/METADATA,,\n{here}/WHEEL,,\n")
+    return path

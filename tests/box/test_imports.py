@@ -7,6 +7,7 @@ from typing import Any, Literal
 import pytest
 
 from envgen.authors import imports
+from envgen.authors.imports.python import House
 from envgen.build import NO_REFERENCE, build
 from envgen.files import FileTree
 from envgen.grade import attempt, build_image
@@ -14,7 +15,7 @@ from envgen.kit import Kit
 from envgen.ledger import Use
 from envgen.records import BuiltTask, Image, Rejection, Score, TaskDraft
 from tests.conftest import opened
-from tests.corpora import HARBOR, SOLVE, TMAX, separate, written
+from tests.corpora import HARBOR, SOLVE, TMAX, separate, tiny_wheel, written
 
 pytestmark = pytest.mark.box
 
@@ -243,6 +244,22 @@ def test_steps_run_in_their_order_as_whom_and_where_they_say(
         "ls: cannot access '/home/agent': No such file or directory",
         "/app and hello there",
     ]
+
+
+def test_pip_installs_from_wheels_that_were_there_before(tmp_path: Path, kit: Kit, do: Any) -> None:
+    """The maker's own command, unchanged, in a build without network; and nothing is left over."""
+    tiny_wheel(tmp_path)
+    line = "RUN pip install --no-cache-dir tinything==1.2"
+    files = {**HARBOR, "environment/Dockerfile": f"FROM ubuntu:22.04\nWORKDIR /app\n{line}\n"}
+    options = imports.Options(wheels=House(tmp_path))
+    (draft,) = imports.read("harbor", written(tmp_path / "x", files), options)
+    assert isinstance(draft, TaskDraft) and draft.foreign is not None
+    assert draft.foreign.steps[-1].run == line.removeprefix("RUN ")
+    made: Image = do(build_image(draft, kit, USE))[1]
+    script = "python3 -c 'import tinything; print(tinything.ANSWER)'; ls /.import"
+    solution = FileTree({"solve.sh": script})
+    output = do(attempt(draft, made, solution, kit, USE))[1].output
+    assert output.startswith("42\nls: cannot access '/.import'")
 
 
 BAD_BUILDS = {

@@ -8,8 +8,13 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
+from envgen.errors import Fault
+
+MOST = 1 << 19
 KEYWORDS = frozenset({"if", "then", "else", "elif", "do", "while", "until", "!", "{", "time"})
+_QUOTES = frozenset("'\"\\")
 _HEREDOC = re.compile(r"<<(-?)[ \t]*(?:'([^'\n]+)'|\"([^\"\n]+)\"|\\?([A-Za-z0-9_.+-]+))")
 _REDIRECT = re.compile(r"\d*(&>>?|>>?|<>?|>\||[<>]&)(.*)", re.DOTALL)
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?:(:?[-+])([^{}]*))?\})")
@@ -54,9 +59,12 @@ class Command:
         return tuple(values)
 
 
-def commands(text: str) -> list[Command]:
-    """The simple commands of shell text, in order."""
-    return _Reader(text).read()
+@lru_cache(maxsize=64)  # each text is looked at for several things
+def commands(text: str) -> tuple[Command, ...]:
+    """The simple commands of shell text, in order. Raises Fault for text that is too long."""
+    if len(text) > MOST:
+        raise Fault("import:size", f"shell text of {len(text)} characters, over {MOST}")
+    return tuple(_Reader(text).read())
 
 
 def replaced(text: str, changes: Iterable[tuple[int, int, str]]) -> str:
@@ -226,6 +234,8 @@ class _Reader:
 
 
 def _plain(raw: str) -> str:
+    if not _QUOTES.intersection(raw):
+        return raw
     try:
         parts = shlex.split(raw, comments=False)
     except ValueError:
