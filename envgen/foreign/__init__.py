@@ -66,6 +66,18 @@ def _context(files: FileTree, steps: tuple[BuildStep, ...]) -> FileTree:
     return FileTree(made)
 
 
+def files_of(context: FileTree) -> FileTree:
+    """The environment's files, back from the context that was made of them."""
+    files: dict[str, File] = {}
+    for path, file in context.below("import").items():
+        parts = path.split("/", 3)
+        if parts[0] == "wheels":
+            files[f"{WHEELS}/{path.partition('/')[2]}"] = file
+        elif parts[0] == "steps" and parts[2] == "tree":
+            files[parts[3]] = file
+    return FileTree(files)
+
+
 def task_lines(draft: TaskDraft) -> str:
     """Everything of an imported task's Dockerfile below the parent's lines."""
     driver = _driver(draft.environment.files, of(draft).steps)

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
@@ -14,7 +15,9 @@ import pytest
 
 from envgen.authors import imports
 from envgen.authors.imports import Options
+from envgen.config import ExportConfig
 from envgen.errors import Misconfigured
+from envgen.export import harbor
 from envgen.files import File, FileTree
 from envgen.lint import lint
 from envgen.records import Rejection, TaskDraft
@@ -136,6 +139,20 @@ def test_an_imported_draft_survives_json(tmp_path: Path) -> None:
     assert (again, again.digest) == (draft, draft.digest)
     other = draft.model_copy(update={"foreign": maker(draft).model_copy(update={"stale": False})})
     assert other.digest != draft.digest
+
+
+@pytest.mark.parametrize("kind", ["harbor", "separate", "tmax"])
+def test_an_imported_task_goes_to_harbor_and_back(tmp_path: Path, kind: str) -> None:
+    given = {"harbor": HARBOR, "separate": separate(HARBOR, "/home/visitor"), "tmax": TMAX}[kind]
+    draft = one(written(tmp_path / "x", given), "tmax" if kind == "tmax" else "harbor")
+    tree = harbor.draft_folder(draft, ExportConfig())
+    assert harbor.draft_of(tree) == draft
+    assert tree["tests/test.sh"] == draft.tests["test.sh"]
+    config = tomllib.loads(tree["task.toml"].data.decode())
+    mode = "shared" if maker(draft).grading == "shared" else "separate"
+    assert config["verifier"]["environment_mode"] == mode
+    assert config["agent"]["user"] == config["verifier"]["user"] == 0
+    assert config["environment"].get("env", {}) == dict(maker(draft).env)
 
 
 @pytest.mark.parametrize("version", ["0.1", "1.0", "1.1", "1.4"])
