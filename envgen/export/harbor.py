@@ -1,8 +1,9 @@
 """A task on disk: a Harbor folder (task.toml 1.4) with `envgen.json`, and back to a draft.
 
 Grading in Harbor is `environment_mode = "separate"` with an agent that is not root: the same fresh
-box that our own grader uses. An imported task keeps its maker's form, users and tests. The Dockerfile is self-contained: the base's recipe first, word for
-word, so builders share its layers between tasks; then the task's own lines.
+box that our own grader uses. An imported task keeps its maker's form, users and tests. The
+Dockerfile is self-contained: the base's recipe first, word for word, so builders share its layers
+between tasks; then the task's own lines.
 """
 
 import json

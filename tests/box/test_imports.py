@@ -269,6 +269,16 @@ BAD_BUILDS = {
     ),
     "a step that fails": ("RUN echo so far; exit 7", ("build:failed", "it ended with status 7")),
     "no such user": ("USER nobody-here\nRUN true && id", ("build:failed", "there is no user")),
+    "a Python that is broken": (
+        "RUN rm /usr/bin/python3 && printf '#!/bin/sh\\nexit 9\\n' > /usr/bin/python3 "
+        "&& chmod 755 /usr/bin/python3",
+        ("build:scan", "ended with done 9"),
+    ),
+    "a Python that lies": (
+        "RUN rm /usr/bin/python3 && printf '#!/bin/sh\\necho {}\\n' > /usr/bin/python3 "
+        "&& chmod 755 /usr/bin/python3",
+        ("build:scan", "in a form of its own"),
+    ),
     "forks without end": (
         "RUN f() { f | f & }; f; sleep 20",
         ("build:failed", ""),
