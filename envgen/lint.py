@@ -29,8 +29,8 @@ _SYSTEM_ETC = re.compile(
     r"profile|python|rc|security|shadow|skel|ssl|sudoers|systemd|terminfo|update|X11)"
 )
 _KERNEL = ("dev", "proc", "sys")
-FOREIGN_DEPTH = 11
-"""Slashes in a path: the build context puts four folders above it (see `files.MAX_DEPTH`)."""
+FOREIGN_DEPTH, FOREIGN_BYTES = 11, 360
+"""Of a path: the build context puts four folders above it (see `files.MAX_DEPTH`)."""
 _FOLDER = re.compile(r"(/[A-Za-z0-9._-]+)+")
 _CONTROL = re.compile(
     "[\0-\x08\x0b-\x1f\x7f-\x9f"  # controls, but for tab and newline
@@ -76,8 +76,11 @@ def foreign_troubles(draft: TaskDraft) -> Iterator[tuple[str, str]]:
     what protects the host is the builder's container, and the tests are theirs as they are."""
     yield from _base(draft)
     for path in draft.environment.files:
-        if path.split("/")[0] in _KERNEL or path.count("/") > FOREIGN_DEPTH:
+        if path.split("/")[0] in _KERNEL:
             yield "path", f"/{path} is not a place where an image may hold files"
+    for path in (*draft.environment.files, *draft.tests):
+        if path.count("/") > FOREIGN_DEPTH or len(path.encode()) > FOREIGN_BYTES:
+            yield "path", f"{path[:80]} is too deep or too long to be put into a container"
     yield from _foreign_folders(draft)
     if draft.tests.size > MAX_TREE_BYTES:
         yield "size", f"the tests have over {MAX_TREE_BYTES >> 20} MB"

@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
+from envgen import foreign
 from envgen.authors import imports
 from envgen.authors.imports import Options
 from envgen.config import ExportConfig
-from envgen.errors import Misconfigured
+from envgen.errors import Fault, Misconfigured
 from envgen.export import harbor
 from envgen.files import File, FileTree
 from envgen.lint import lint
@@ -326,6 +327,43 @@ def test_names_of_folders_cannot_reach_the_terminal(tmp_path: Path) -> None:
     odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/a\x1b[31m\xff"))
     draft = one(written(odd, HARBOR).parent)
     assert draft.origin == "harbor:a?[31m\\xff"
+
+
+LINTED: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "outputs that the grader needs": ("outputs", {"outputs": ("/usr",)}, {}),
+    "outputs that are everything": ("outputs", {"outputs": ("/",)}, {}),
+    "outputs outside": ("outputs", {"outputs": ("/home/../usr",)}, {}),
+    "nested outputs": ("outputs", {"outputs": ("/a", "/a/b")}, {}),
+    "no outputs": ("outputs", {"outputs": ()}, {}),
+    "a folder with a command": ("outputs", {"workdir": "/a;id"}, {}),
+    "no test.sh": ("tests", {"tests": FileTree({"x": ""})}, {}),
+    "a file of the kernel's": ("path", {}, {"files": FileTree({"proc/x": ""})}),
+    "a deep file": ("path", {}, {"files": FileTree({"/".join("a" * 14): ""})}),
+    "a long path": ("path", {}, {"files": FileTree({"/".join(["a" * 95] * 4): ""})}),
+    "a deep test": ("path", {"tests": FileTree({"test.sh": "", "/".join("a" * 14): ""})}, {}),
+    "a package with options": ("packages", {}, {"packages": ("-oX",)}),
+    "an escape": ("text", {"instruction": "a\x1b[2J"}, {}),
+}
+
+
+@pytest.mark.parametrize(("code", "fields", "environment"), LINTED.values(), ids=LINTED)
+def test_an_imported_draft_that_no_container_can_hold_is_refused(
+    tmp_path: Path, code: str, fields: dict[str, Any], environment: dict[str, Any]
+) -> None:
+    draft = one(written(tmp_path / "x", HARBOR))
+    held = draft.environment.model_copy(update=environment)
+    with pytest.raises(Fault, match=f"^lint:{code}: "):
+        lint(draft.model_copy(update={**fields, "environment": held}))
+
+
+def test_the_longest_paths_that_pass_can_be_built_and_put_in(tmp_path: Path) -> None:
+    long = "/".join(["b" * 29] * 12)
+    assert (long.count("/"), len(long)) == (11, 359)
+    made = {f"environment/{long}": "x", f"tests/{long}": "x", D: f"{BASE}COPY . /\nUSER root\n"}
+    draft = one(written(tmp_path / "x", {**HARBOR, **made}))
+    lint(draft)
+    assert f"import/steps/000/tree/{long}" in foreign.context(draft)
+    assert f"tests/{long}" in foreign.together(draft, {}, {})
 
 
 # -- many --------------------------------------------------------------------------------------

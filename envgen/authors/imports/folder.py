@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from envgen.errors import Fault
+from envgen.errors import Fault, Misconfigured
 from envgen.files import MAX_DEPTH, File, FileTree
 
 MOST_FILES, MOST_BYTES = 5_000, 64 << 20
@@ -32,8 +32,13 @@ def tasks(folder: Path, marker: str) -> Iterator[tuple[str, Path]]:
 
 
 def _below(folder: Path, marker: str, prefix: str, depth: int) -> Iterator[tuple[str, Path]]:
-    with os.scandir(folder) as listed:
-        entries = sorted((e.name, e.is_dir(follow_symlinks=False), e.is_symlink()) for e in listed)
+    try:
+        with os.scandir(folder) as listed:
+            entries = sorted(
+                (e.name, e.is_dir(follow_symlinks=False), e.is_symlink()) for e in listed
+            )
+    except OSError as error:
+        raise Misconfigured(f"{folder} cannot be listed ({error.strerror}): mend that") from None
     for name, is_folder, is_link in entries:
         path = folder / name
         if is_link:
