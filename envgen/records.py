@@ -9,7 +9,14 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 from envgen.digest import canonical, digest_bytes, short
 from envgen.files import FileTree
@@ -106,6 +113,47 @@ class InitialState(Record):
     """Each is run as the agent and must exit 0."""
 
 
+class BuildStep(Record):
+    """One step of a stranger's container definition; run as root builds it, in its order."""
+
+    files: tuple[str, ...] = ()
+    """Paths of `Environment.files` that it lays down before it runs anything."""
+    owner: str = "0:0"
+    """Of those files: names or numbers, as in `COPY --chown`."""
+    run: str = ""
+    """Shell text; empty when the step only lays down files."""
+    shell: tuple[str, ...] = ("/bin/sh",)
+    """What reads the text, with its options."""
+    user: str = "root"
+    cwd: str = "/"
+    env: tuple[tuple[str, str], ...] = ()
+
+
+class Foreign(Record):
+    """What only an imported task has: how its maker builds and grades it."""
+
+    steps: tuple[BuildStep, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
+    """Variables of the image, for the agent and the tests."""
+    agent_env: tuple[tuple[str, str], ...] = ()
+    """More of them, for the agent alone."""
+    test_env: tuple[tuple[str, str], ...] = ()
+    """More of them, for the tests alone."""
+    agent_uid: Literal[0, 1000] = 0
+    verifier_uid: Literal[0, 1000] = 0
+    grading: Literal["fresh", "shared"]
+    """`fresh`: outputs carry over into a new container. `shared`: the tests run where the agent
+    worked, beside whatever it left running; a form that can be forged."""
+    verdict: Literal["file", "status"] = "file"
+    """Where the reward is: in the log folder, or the exit status of the tests (0 or 1)."""
+    stale: bool = False
+    """The maker's harness does not remove reward files before the tests (`shared` only)."""
+    initial: FileTree = FileTree()
+    """pytest files about the untouched container; empty when the maker has none."""
+    notes: tuple[str, ...] = ()
+    """What the import changed, guessed or left out, one sentence each."""
+
+
 class TaskDraft(Record):
     """The waist of the system: every author ends here, every later step starts here."""
 
@@ -133,6 +181,16 @@ class TaskDraft(Record):
     secrets: tuple[str, ...] = ()
     """Literal truths that must not be found in the image, in any layer."""
     limits: Limits = Limits()
+    foreign: Foreign | None = None
+    """Of imported tasks only. It is left out where it is None: the identity of all others is as
+    old as they are."""
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = handler(self)
+        if fields.get("foreign", self) is None:
+            del fields["foreign"]
+        return fields
 
     @property
     def slug(self) -> str:

@@ -17,7 +17,7 @@ _LAYERS = """
 __init__ errors digest files records share prompts config
 axes.catalogue axes.cells axes.row axes.yamlfile axes.loader axes.fit axes.walk axes.deal
 axes.sampler axes.measure axes.table axes
-dockerfile bases
+foreign.shared foreign dockerfile bases
 ledger.disk ledger.blobs ledger.attempts ledger.batches ledger.effects ledger
 llm llm.scripted llm.trouble llm.line llm.wire llm.keys llm.schema llm.openai llm.gemini llm.prices
 llm.loops llm.deadline llm.booked llm.budget llm.pace llm.paced llm.retried llm.probe
@@ -25,7 +25,7 @@ llm.batch.jobs llm.batch.dialect llm.batch.openai llm.batch.gemini llm.batch.ver
 llm.opened
 sandbox sandbox.parity sandbox.tail sandbox.archive sandbox.daemon sandbox.owner sandbox.scan
 sandbox.containers sandbox.images sandbox.roots sandbox.docker sandbox.scripted sandbox.selftest
-kit grade
+jobs foreign.imported kit grade
 authors.fixtures.recipe authors.fixtures.made authors.fixtures.stage authors.fixtures.parts
 authors.fixtures.reading authors.fixtures.image authors.fixtures.audio authors.fixtures.video
 authors.fixtures.binary authors.fixtures.package authors.fixtures.services
@@ -37,6 +37,11 @@ authors.llm.small.shapes
 authors.llm.small.worked authors.llm.small.plan authors.llm.small
 authors.llm.example authors.llm.full.brief authors.llm.full.sight authors.llm.full.mending
 authors.llm.full.open authors.llm.full authors.llm.estimate authors.llm authors
+authors.imports.shell authors.imports.folder authors.imports.images authors.imports.python
+authors.imports.options authors.imports.installs authors.imports.container
+authors.imports.containerfile authors.imports.dockerfile authors.imports.runner
+authors.imports.definition authors.imports.drafts authors.imports.harbor authors.imports.tmax
+authors.imports.endless authors.imports
 lint leaks build
 audit.verdict audit.naming audit.target audit.unpacking audit.submissions audit.captured
 audit.static.suspicion audit.static.files audit.static.checks audit.static
