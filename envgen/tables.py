@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from envgen.records import AuditReport, Trial
 
 
+MOST_LINES = 16
+"""Lines of each file of an attack that its page shows."""
+
+
 def balance_table(found: Mapping[str, Balance]) -> None:
     """Balance per axis and pair, beside the best that the compatibility table allows."""
     rows = [
@@ -58,12 +62,12 @@ def audit_tables(found: Mapping[str, Any]) -> None:
         _print("mutants of the references", ("mutants", "kill rate", "survivors"),
                [(str(found["mutants"]), f"{rate:.4f}", "; ".join(left))])  # fmt: skip
     rows = [
-        (f["task"], f["finding"], "proven" if f["proven"] else "suspected", f["label"], f["code"],
-         f["message"][:120])
+        (f["finding"], f["task"], "proven" if f["proven"] else "suspected",
+         f"{f['label']} {f['code']}")
         for f in found["findings"]
     ]  # fmt: skip
     if rows:
-        _print("findings", ("task", "finding", "", "label", "code", "message"), rows)
+        _print("findings", ("finding", "task", "", "what"), rows)
 
 
 def audit_page(report: "AuditReport", instruction: str) -> None:
@@ -100,9 +104,12 @@ def _lines(out: Console, text: str) -> None:
 def _trial_text(trial: "Trial") -> str:
     lines = [f"  reward {trial.reward}: {trial.note}"]
     lines += [f"  receipt: envgen ledger show {key}" for key in trial.keys]
-    if "solve.sh" in trial.tree:
-        script = trial.tree["solve.sh"].data.decode(errors="replace")
-        lines += ["  solve.sh:", *(f"    {line}" for line in script.split("\n")[:40])]
+    for name in sorted(trial.tree, key=lambda n: (n != "solve.sh", n)):
+        if name == "solve.sh" or name.startswith("files/"):
+            text = trial.tree[name].data.decode(errors="replace").rstrip().split("\n")
+            lines += [f"  {name}:", *(f"    {line[:160]}" for line in text[:MOST_LINES])]
+            if len(text) > MOST_LINES:
+                lines.append(f"    ... and {len(text) - MOST_LINES} lines more")
     return "\n".join(lines)
 
 

@@ -19,7 +19,7 @@ from envgen.audit.workbench import noop_keys, workbench
 from envgen.authors import procedural
 from envgen.files import FileTree
 from envgen.kit import Kit
-from envgen.records import AuditReport, BuiltTask, Finding, Tier, Trial
+from envgen.records import AuditReport, BuiltTask, Finding, Place, Tier, Trial
 
 TRIVIAL = 0.5
 """A task whose untouched container earns as much is trivial."""
@@ -88,6 +88,7 @@ def _trivial(task: BuiltTask) -> tuple[Finding, ...]:
             message=f"the untouched container earns {task.baseline:g}",
             soundness="accepts-wrong",
             exploitability="rollout",
+            places=(Place(file="tests/check.py"),),
             proof=noop_keys(task),
         ),
     )

@@ -1,7 +1,7 @@
 """What a reward for an attack means: wrong work was paid, by more than nothing is."""
 
 from envgen.audit.target import Target
-from envgen.records import Attack, Finding, Trial
+from envgen.records import Attack, Finding, Place, Trial
 
 HALF = 0.5
 
@@ -25,7 +25,7 @@ def gained(target: Target, attack: Attack, trial: Trial) -> Finding | None:
         message=f"{attack.does}: {paid}",
         soundness="accepts-wrong",
         exploitability=attack.exploitability,
-        places=attack.places,
+        places=attack.places or (Place(file="tests/check.py"),),
         trial=f"{trial.probe}:{trial.name}",
         proof=trial.keys,
     )
