@@ -12,36 +12,37 @@ from envgen.audit.resolving import resolved
 from envgen.audit.target import target_of
 from envgen.audit.workbench import Workbench, workbench
 from envgen.errors import Misconfigured
-from envgen.export import audits
+from envgen.export import audits, parquet
 from envgen.grade import grade
 from envgen.kit import Kit
 from envgen.ledger import Blobs, Use
-from envgen.pipeline import Stop, Unfinished, audited
+from envgen.pipeline import Items, Stop, Unfinished, audited
 from envgen.pipeline import run as run_all
-from envgen.records import AuditReport, BuiltTask, Finding, TaskSpec, Trial
+from envgen.records import AuditReport, BuiltTask, Finding, Trial
 from envgen.runs import RunFolder, Spool, crash
 from envgen.tally import Tally
 
 
 async def audit_all(
     folder: RunFolder,
-    specs: list[TaskSpec],
+    items: Items,
     kit: Kit,
     stop: Stop,
     watch: Callable[[Tally], None] = lambda tally: None,
 ) -> Tally:
-    """Audit every task that passes its gates; write `audit.parquet`, and labels in the manifest.
+    """Audit every task that passes its gates; write `audit.parquet`, `rejections.parquet`, and
+    labels in the manifest.
 
     Called again, it recalls what was executed. In the tally, kept are the tasks that the policy
     does not reject; the others are counted by label, and as `gates` where they never got here.
     """
-    tally, policy = Tally(len(specs)), kit.config.audit.policy
-    rows = Spool(folder.path)
+    tally, policy = Tally(len(items)), kit.config.audit.policy
+    rows, refused = Spool(folder.path), Spool(folder.path)
     try:
-        async with aclosing(run_all(specs, kit, stop, audited)) as outcomes:
-            async for spec, outcome in outcomes:
+        async with aclosing(run_all(items, kit, stop, audited)) as outcomes:
+            async for number, outcome in outcomes:
                 if isinstance(outcome, AuditReport):
-                    rows.add(spec.index, audits.row(outcome, policy))
+                    rows.add(number, audits.row(outcome, policy))
                     if verdict.rejected(outcome, policy):
                         tally.rejected[verdict.label(outcome, policy)] += 1
                     else:
@@ -50,14 +51,17 @@ async def audit_all(
                     tally.count(outcome)
                     crash(folder, outcome)
                 else:
+                    refused.add(number, parquet.rejection_row(outcome))
                     tally.rejected["gates"] += 1
                 watch(tally)
                 await asyncio.sleep(0)
         audits.write(folder.audits, rows.rows())
+        parquet.write_rejections(folder.rejections, refused.rows())
         if folder.manifest.exists():
             audits.label_manifest(folder.manifest, folder.audits)
     finally:
         rows.close()
+        refused.close()
     return tally
 
 
@@ -71,6 +75,10 @@ def summary(folder: RunFolder, policy: str) -> dict[str, Any]:
         "run": folder.path.name,
         "policy": policy,
         "audited": len(reports),
+        "refused": [
+            {name: str(row[name]) for name in ("task", "code", "detail")}
+            for row in parquet.read(folder.rejections, ["task", "code", "detail"])
+        ],
         "labels": dict(sorted(labels.items())),
         "rejected": [r.slug for r in reports if verdict.rejected(r, policy)],
         "mutants": mutants,

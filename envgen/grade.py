@@ -12,7 +12,7 @@ from typing import Any
 from envgen import dockerfile, foreign
 from envgen.files import File, FileTree
 from envgen.foreign import imported
-from envgen.jobs import LOGS, PYTHON, job_of, last
+from envgen.jobs import LOGS, PYTHON, Conditions, job_of, last
 from envgen.kit import Kit
 from envgen.ledger import Use
 from envgen.records import (
@@ -25,7 +25,6 @@ from envgen.records import (
     JobResult,
     Key,
     Put,
-    Record,
     Score,
     TaskDraft,
 )
@@ -42,26 +41,6 @@ _RESTORE_AND_TEST = (
     'mkdir -p -- "$(dirname -- "$d")" && mv -T -- "/.outputs$d" "$d"; fi; done; '
     "rm -rf /.outputs; exec /bin/bash /tests/test.sh"
 )
-
-
-class Conditions(Record):
-    """Circumstances that must not change a grade."""
-
-    hash_seed: int = 0
-    zone: str = "UTC0"
-    locale: str = "C.UTF-8"
-    cpus: int = 2
-    halved: bool = False
-    """With half of the task's memory."""
-    puts: tuple[Put, ...] = ()
-    """What else the container gets, such as another clock."""
-
-    def env(self) -> tuple[tuple[str, str], ...]:
-        return (
-            ("LC_ALL", self.locale),
-            ("PYTHONHASHSEED", str(self.hash_seed)),
-            ("TZ", self.zone),
-        )
 
 
 def other_conditions(repeat: int) -> Conditions:
@@ -204,7 +183,7 @@ async def grade(
     """
     conditions = conditions or Conditions()
     if draft.foreign is not None:
-        job = imported.grading_job(draft, image, outputs, conditions.env(), conditions.cpus)
+        job = imported.grading_job(draft, image, outputs, conditions)
         key, result = await kit.sandbox.run(job, use)
         return key, imported.score_of(draft, result)
     folders = draft.outputs if outputs else ()
@@ -215,7 +194,7 @@ async def grade(
         uid=0,
         env=conditions.env(),
         cpus=conditions.cpus,
-        memory_mb=draft.limits.memory_mb // (2 if conditions.halved else 1),
+        memory_mb=conditions.memory_mb(draft),
         puts=(
             Put(target="/tests", tree=tests_tree(draft), mode=0o700),
             Put(target=LOGS, tree=_EMPTY, mode=0o700),
@@ -260,7 +239,7 @@ async def _shared(
     draft: TaskDraft, image: Image, solution: FileTree, kit: Kit, use: Use, conditions: Conditions
 ) -> tuple[Key, JobResult, Score]:
     """Solution and tests of an imported task in one container."""
-    job = imported.shared_job(draft, image, solution, conditions.env(), conditions.cpus)
+    job = imported.shared_job(draft, image, solution, conditions)
     key, result = await kit.sandbox.run(job, use)
     return key, result, imported.score_of(draft, result)
 

@@ -21,7 +21,7 @@ from envgen.errors import Misconfigured
 from envgen.export import audits, harbor, parquet
 from envgen.files import write_whole
 from envgen.kit import Kit
-from envgen.pipeline import Stop, Unfinished, authored, produce
+from envgen.pipeline import Items, Stop, Unfinished, authored, produce
 from envgen.pipeline import run as run_all
 from envgen.records import BuiltTask, Rejection, TaskDraft, TaskSpec
 from envgen.sandbox.selftest import BASE, failures, rules
@@ -120,6 +120,11 @@ def draw(folder: RunFolder, settings: RunConfig, author: str | None) -> dict[str
 
     For an author who realises a part of the axes, only that part is drawn.
     """
+    if settings.imports.source:
+        raise Misconfigured(
+            f"run {folder.path.name!r} is of the tasks in {settings.imports.source}, and has no "
+            "specs: use another --run"
+        )
     folder.path.mkdir(parents=True, exist_ok=True)
     catalogue, census = catalogue_of(settings), axes.Census()
     support = support_of(settings, author)
@@ -220,31 +225,31 @@ async def draft_all(
 
 async def finish(
     folder: RunFolder,
-    specs: list[TaskSpec],
+    items: Items,
     kit: Kit,
     stop: Stop,
     watch: Callable[[Tally], None] = lambda tally: None,
 ) -> Tally:
-    """Produce every spec, write task folders as they come, then manifest and rejections.
+    """Produce every item, write task folders as they come, then manifest and rejections.
 
     Called again, it recalls what was executed and ends in the same bytes.
     """
-    tally = Tally(len(specs))
+    tally = Tally(len(items))
     kept, rejected = Spool(folder.path), Spool(folder.path)
     tags, slugs = set[str](), set[str]()
     try:
         folder.tasks.mkdir(exist_ok=True)
-        async with aclosing(run_all(specs, kit, stop, produce)) as outcomes:
-            async for spec, outcome in outcomes:
+        async with aclosing(run_all(items, kit, stop, produce)) as outcomes:
+            async for number, outcome in outcomes:
                 tally.count(outcome)
                 if isinstance(outcome, BuiltTask):
                     tree = harbor.folder(outcome, kit.config.export)
-                    harbor.write(tree, folder.tasks / spec.slug)
-                    kept.add(spec.index, parquet.manifest_row(outcome, tree))
+                    harbor.write(tree, folder.tasks / outcome.draft.slug)
+                    kept.add(number, parquet.manifest_row(outcome, tree))
                     tags.add(outcome.image.ref)
-                    slugs.add(spec.slug)
+                    slugs.add(outcome.draft.slug)
                 elif isinstance(outcome, Rejection):
-                    rejected.add(spec.index, parquet.rejection_row(outcome))
+                    rejected.add(number, parquet.rejection_row(outcome))
                 else:
                     crash(folder, outcome)
                 watch(tally)
@@ -265,7 +270,7 @@ def crash(folder: RunFolder, outcome: Unfinished) -> None:
     """A bug's traceback is kept where the user can find it and send it."""
     if outcome.bug:
         folder.crashes.mkdir(exist_ok=True)
-        (folder.crashes / f"{outcome.spec.slug}.txt").write_text(outcome.reason)
+        (folder.crashes / f"{outcome.slug}.txt").write_text(outcome.reason)
 
 
 def _tidy(folder: RunFolder, slugs: set[str], kit: Kit, tags: set[str]) -> None:

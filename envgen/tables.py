@@ -68,6 +68,11 @@ def audit_tables(found: Mapping[str, Any]) -> None:
     ]  # fmt: skip
     if rows:
         _print("findings", ("finding", "task", "", "what"), rows)
+    refused = [
+        (r["task"], r["code"], " ".join(r["detail"].split())[:200]) for r in found["refused"]
+    ]
+    if refused:
+        _print("not audited", ("task", "code", "detail"), refused)
 
 
 def audit_page(report: "AuditReport", instruction: str) -> None:

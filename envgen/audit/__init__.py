@@ -19,7 +19,7 @@ from envgen.audit.workbench import noop_keys, workbench
 from envgen.authors import procedural
 from envgen.files import FileTree
 from envgen.kit import Kit
-from envgen.records import AuditReport, BuiltTask, Finding, Place, Tier, Trial
+from envgen.records import AuditReport, BuiltTask, Finding, Place, TaskDraft, Tier, Trial
 
 TRIVIAL = 0.5
 """A task whose untouched container earns as much is trivial."""
@@ -59,7 +59,7 @@ async def audit(
         image=task.image.content,
         slug=task.draft.slug,
         baseline=task.baseline,
-        tiers=_tiers(kit, trials),
+        tiers=_tiers(task.draft, kit, trials),
         findings=findings,
         trials=trials,
         mutants=len(mutants),
@@ -94,9 +94,16 @@ def _trivial(task: BuiltTask) -> tuple[Finding, ...]:
     )
 
 
-def _tiers(kit: Kit, trials: tuple[Trial, ...]) -> tuple[Tier, ...]:
+def _tiers(draft: TaskDraft, kit: Kit, trials: tuple[Trial, ...]) -> tuple[Tier, ...]:
     probes = kit.config.audit.probes
-    return (
-        Tier(name="static", ran=True),
-        Tier(name="probes", ran=probes, note=f"{len(trials)} trials" if probes else "switched off"),
-    )
+    note = f"{len(trials)} trials" if probes else "switched off"
+    found = [Tier(name="static", ran=True), Tier(name="probes", ran=probes, note=note)]
+    if probes and not draft.solution:
+        found += [
+            Tier(name=name, ran=False, note="not possible: no reference")
+            for name in ("mutating", "swapping", "repeating", "resolving of paths")
+        ]
+    elif probes and draft.foreign is not None and draft.foreign.grading == "shared":
+        note = "not possible: graded where the agent worked"
+        found.append(Tier(name="mutating", ran=False, note=note))
+    return tuple(found)

@@ -12,7 +12,8 @@ from envgen.audit.workbench import Workbench
 from envgen.build import explain
 from envgen.errors import Fault
 from envgen.files import File, FileTree
-from envgen.grade import Conditions, grade
+from envgen.grade import again
+from envgen.jobs import Conditions
 from envgen.records import Finding, Job, Place, Put, Trial
 from envgen.sandbox.archive import STAGING, files_below
 
@@ -22,6 +23,8 @@ TOOLS, OUT = "tools", "/out"
 
 async def repeated(bench: Workbench) -> tuple[tuple[Finding, ...], tuple[Trial, ...]]:
     """What changes the reference's grade."""
+    if not bench.outputs:
+        return (), ()
     single = alone(await clock(bench))
     trial, same = await regraded(bench, "all", single.pop("all"))
     if same:
@@ -78,7 +81,7 @@ async def clock(bench: Workbench) -> tuple[Put, ...]:
 async def regraded(bench: Workbench, name: str, conditions: Conditions) -> tuple[Trial, bool]:
     """The grade under some conditions, and whether it is what it always was."""
     draft, image = bench.task.draft, bench.task.image
-    key, score = await grade(
+    key, score = await again(
         draft, image, bench.outputs, bench.kit, bench.use("repeating"), conditions
     )
     trial = Trial(

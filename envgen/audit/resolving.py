@@ -26,9 +26,11 @@ _EXAMPLE = re.compile(r"such as|for example|e\.g\.|for instance|will be|would be
 
 async def resolved(bench: Workbench) -> tuple[tuple[Finding, ...], tuple[Trial, ...]]:
     """What is named and not there, each with the receipt of the look."""
-    text = bench.target.instruction
-    made = captured.paths(bench.kit.sandbox.blobs.get(bench.outputs))
-    paths = [p for p in given_paths(text) if p not in made]
+    text, maker = bench.target.instruction, bench.task.draft.foreign
+    paths: list[str] = []
+    if bench.outputs:  # else it cannot be told what is given from what is to be made
+        made = captured.paths(bench.kit.sandbox.blobs.get(bench.outputs))
+        paths = [p for p in given_paths(text, bench.target.home) if p not in made]
     tools = given_tools(text)
     if not paths and not tools:
         return (), ()
@@ -38,7 +40,8 @@ async def resolved(bench: Workbench) -> tuple[tuple[Finding, ...], tuple[Trial, 
         image=bench.task.image.content,
         image_ref=bench.task.image.ref,
         command=("/bin/bash", "-c", "\n".join([*tests, "true"])),
-        uid=AGENT_UID,
+        uid=maker.agent_uid if maker else AGENT_UID,
+        env=maker.env + maker.agent_env if maker else (),
         cwd=bench.target.workdir,
         seconds=60,
     )
@@ -56,13 +59,13 @@ async def resolved(bench: Workbench) -> tuple[tuple[Finding, ...], tuple[Trial, 
     return tuple(_finding(line, text, key) for line in missing), (trial,)
 
 
-def given_paths(text: str) -> tuple[str, ...]:
+def given_paths(text: str, home: str = HOME) -> tuple[str, ...]:
     """Absolute paths that the text speaks of as there: examples and what is to be made left out."""
     examples = " ".join(s for s in naming.statements(text, _EXAMPLE.pattern))
     return tuple(
         path
-        for path in naming.paths(text, HOME)
-        if not path.startswith("/tmp/") and path not in naming.paths(examples, HOME)
+        for path in naming.paths(text, home)
+        if not path.startswith("/tmp/") and path not in naming.paths(examples, home)
     )
 
 

@@ -16,11 +16,10 @@ async def swapped(
         await bench.tried("swapping", name, f"the valid alternative {name}", tree)
         for name, tree in sorted(alternatives.items())
     ]
-    outputs = bench.kit.sandbox.blobs.get(bench.outputs)
-    if (other := mutants.rewritten(bench.target, outputs)) is not None:
+    blobs = bench.kit.sandbox.blobs
+    if bench.regrades and (other := mutants.rewritten(bench.target, blobs.get(bench.outputs))):
         does = "the reference's JSON with other spaces and another order of keys"
-        blob = bench.kit.sandbox.blobs.put(other)
-        trials.append(await bench.graded("swapping", "rewritten", does, blob))
+        trials.append(await bench.graded("swapping", "rewritten", does, blobs.put(other)))
     return tuple(_finding(trial) for trial in trials if not trial.passed), tuple(trials)
 
 

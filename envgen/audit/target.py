@@ -45,11 +45,15 @@ class Target:
     """Reward of the untouched container."""
     noise: float
     """Reward above the baseline that means nothing yet."""
+    home: str = HOME
+    """The agent's."""
+    together: bool = False
+    """Graded where the agent worked, as some makers of tasks do."""
 
     @cached_property
     def named(self) -> tuple[str, ...]:
         """Absolute paths in the instruction."""
-        return naming.paths(self.instruction, HOME)
+        return naming.paths(self.instruction, self.home)
 
     @cached_property
     def there(self) -> frozenset[str]:
@@ -58,7 +62,7 @@ class Target:
     @cached_property
     def directories(self) -> frozenset[str]:
         above = (str(p) for path in self.there for p in PurePosixPath(path).parents)
-        return frozenset({*above, self.workdir, *self.folders, HOME})
+        return frozenset({*above, self.workdir, *self.folders, self.home})
 
     def holds(self, path: str) -> bool:
         """Whether the task adds a file with this path; or, for a relative one, a file that ends so
@@ -79,7 +83,7 @@ class Target:
     def outputs(self) -> tuple[str, ...]:
         """Files that the instruction asks for, below the folders that carry over."""
         named = naming.outputs(
-            self.instruction, HOME, self.workdir, self.holds, self.directories.__contains__
+            self.instruction, self.home, self.workdir, self.holds, self.directories.__contains__
         )
         absent = [p for p in self.absent if PurePosixPath(p).name in self.instruction]
         wanted = dict.fromkeys([*named, *absent])
@@ -130,7 +134,7 @@ class Target:
 
 def target_of(task: BuiltTask, blobs: Blobs, noise: float) -> Target:
     """What can be seen of a built task."""
-    draft = task.draft
+    draft, maker = task.draft, task.draft.foreign
     listed = json.loads(blobs.get(task.image.entries))
     known = {file.sha256: file.data for file in dockerfile.context(draft).values()}
     if task.image.extra:
@@ -153,6 +157,8 @@ def target_of(task: BuiltTask, blobs: Blobs, noise: float) -> Target:
         absent=draft.initial.absent,
         baseline=task.baseline,
         noise=noise,
+        home=dict(maker.agent_env).get("HOME", HOME) if maker else HOME,
+        together=maker is not None and maker.grading == "shared",
     )
 
 

@@ -22,9 +22,14 @@ class Workbench:
     target: Target
     kit: Kit
     outputs: str = ""
-    """Blob: the reference's captured outputs."""
+    """Blob: the reference's captured outputs; empty where the task has no reference."""
     score: Score | None = None
     """Their grade."""
+
+    @property
+    def regrades(self) -> bool:
+        """Whether outputs can be graded without the run that left them."""
+        return not self.target.together and bool(self.outputs)
 
     def use(self, probe: str) -> Use:
         return Use(self.task.draft.slug, f"audit:{probe}")
@@ -65,6 +70,8 @@ class Workbench:
 
 async def workbench(task: BuiltTask, target: Target, kit: Kit) -> Workbench:
     """The bench for a task; the reference's run and grade are recalled from the gates."""
+    if not task.draft.solution:
+        return Workbench(task, target, kit)
     use = Use(task.draft.slug, "audit:reference")
     keys, solved, score = await attempt(task.draft, task.image, task.draft.solution, kit, use)
     if solved.captured is None:

@@ -7,14 +7,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from envgen.cli.options import DEFAULT_DATA, Config, Data, Json, Run, Sets
+from envgen.cli.options import (
+    DEFAULT_DATA,
+    BaseMap,
+    Config,
+    Data,
+    FetchWheels,
+    Grading,
+    Import,
+    Json,
+    Run,
+    Sets,
+    Wheels,
+)
 from envgen.cli.work import existing, leave, print_json, say, settings_of, with_kit
 from envgen.errors import Misconfigured
 
 if TYPE_CHECKING:
     from envgen.config import RunConfig
     from envgen.kit import Kit
-    from envgen.pipeline import Stop
+    from envgen.pipeline import Items, Stop
+    from envgen.runs import RunFolder
 
 
 def audit(
@@ -30,40 +43,112 @@ def audit(
     each: Annotated[
         int, typer.Option("--each", min=1, help="Of the self-test: tasks of each kind.")
     ] = 6,
+    source: Import = None,
+    base_map: BaseMap = None,
+    wheels: Wheels = None,
+    fetch_wheels: FetchWheels = None,
+    grading: Grading = None,
     config: Config = None,
     sets: Sets = None,
     as_json: Json = False,
 ) -> None:
-    """Audit every kept task of a run; exit 1 when the policy rejects one."""
+    """Audit every task of a run that passes its gates; exit 1 when the policy rejects one.
+
+    With --import the run is of tasks that others made; later calls know it by its name.
+    """
     if context.invoked_subcommand:
         return
     chosen = [*(sets or []), *([f"audit.policy={policy}"] if policy else [])]
     if self_test:
         _self_test(data, settings_of(config, chosen), each, as_json)
         return
-    from envgen import auditing, runs, tables
-    from envgen.terminal import progress
-
-    folder, settings, specs = existing(data, run, config, chosen)
-
-    async def work(kit: "Kit", stop: "Stop") -> Any:
-        await runs.accepted(folder, kit)
-        with progress(len(specs)) as watch:
-            return await auditing.audit_all(folder, specs, kit, stop, watch)
-
-    with runs.held(folder):
-        tally = with_kit(settings, folder.path, work)
-    found = auditing.summary(folder, settings.audit.policy)
-    if as_json:
-        print_json(found)
+    how = {
+        "base_map": _mapped(base_map),
+        "wheels": None if wheels is None else str(wheels.resolve()),
+        "fetch_wheels": fetch_wheels,
+        "grading": grading,
+    }
+    if given := [name for name, value in how.items() if value is not None and source is None]:
+        option = given[0].replace("_", "-")
+        raise Misconfigured(f"--{option} says how to import: add --import KIND:FOLDER")
+    if source is not None:
+        folder, settings, items = _imported(source, how, data, run, config, chosen)
     else:
-        tables.audit_tables(found)
-        say(f"reports: {folder.audits}; one: envgen audit show TASK --run {run}")
+        folder, settings, items = existing(data, run, config, chosen)
+    tally = _audited(folder, settings, items)
+    rejected = folder.audits.exists() and _told(folder, settings.audit.policy, as_json)
     if tally.unfinished + tally.bugs or tally.done < tally.total:
         reason = f" ({tally.last_trouble.splitlines()[-1]})" if tally.last_trouble else ""
         say(f"some tasks are unfinished{reason}: the same command continues")
         leave(3)
-    leave(1 if found["rejected"] else 0)
+    leave(1 if rejected else 0)
+
+
+def _told(folder: "RunFolder", policy: str, as_json: bool) -> bool:
+    """Print what was found; whether the policy rejects a task."""
+    from envgen import auditing, tables
+
+    found = auditing.summary(folder, policy)
+    if as_json:
+        print_json(found)
+    else:
+        tables.audit_tables(found)
+        say(f"reports: {folder.audits}; one: envgen audit show TASK --run {folder.path.name}")
+    return bool(found["rejected"])
+
+
+def _mapped(base_map: list[str] | None) -> dict[str, str] | None:
+    """IMAGE=BASE of the command line, by image."""
+    if base_map is None:
+        return None
+    pairs = [text.partition("=") for text in base_map]
+    if wrong := [text for text, (image, _, base) in zip(base_map, pairs, strict=True)
+                 if not (image and base)]:  # fmt: skip
+        raise Misconfigured(f"--base-map {wrong[0]}: write IMAGE=BASE or IMAGE=BASE+package")
+    return {image: base for image, _, base in pairs}
+
+
+def _imported(
+    source: str,
+    how: dict[str, Any],
+    data: Path,
+    run: str,
+    config: Path | None,
+    sets: list[str],
+) -> tuple["RunFolder", "RunConfig", "Items"]:
+    """A run of tasks that others made; what it is made of is saved with it."""
+    from envgen import config as configs
+    from envgen import items, runs
+    from envgen.authors import imports
+
+    kind, path = imports.parse(source)
+    folder = runs.folder_of(data, run)
+    own = folder.config if folder.config.exists() else None
+    where = {"source": f"{kind}:{path.resolve()}"}
+    settings = settings_of(config or own, sets, imports=where | how)
+    found = items.items_of(folder, settings)
+    with runs.held(folder):
+        configs.save(settings, folder.config)
+    return folder, settings, found
+
+
+def _audited(folder: "RunFolder", settings: "RunConfig", items: "Items") -> Any:
+    """The tally of the audits; an import goes through the gates first, as nobody else does it."""
+    from envgen import auditing, runs
+    from envgen.terminal import progress
+
+    async def work(kit: "Kit", stop: "Stop") -> Any:
+        await runs.accepted(folder, kit)
+        if settings.imports.source is not None:
+            with progress(len(items)) as watch:
+                gates = await runs.finish(folder, items, kit, stop, watch)
+            if stop.drain:
+                return gates
+        with progress(len(items)) as watch:
+            return await auditing.audit_all(folder, items, kit, stop, watch)
+
+    with runs.held(folder):
+        return with_kit(settings, folder.path, work)
 
 
 def show(
@@ -93,18 +178,19 @@ def replay(
 ) -> None:
     """Execute a finding's receipt once more, recalling nothing; exit 1 when it comes out other."""
     from envgen import auditing, runs
+    from envgen.items import find
     from envgen.kit import open_kit
     from envgen.pipeline import produce
     from envgen.records import Rejection
 
-    folder, settings, specs = existing(data, run, config, sets)
+    folder, settings, items = existing(data, run, config, sets)
     wanted = auditing.known(folder, finding)
-    spec = next(s for s in specs if s.slug == wanted.report.slug)
+    item = find(items, wanted.report.slug)
 
     async def work(kit: "Kit", stop: "Stop") -> Any:
-        task = await produce(spec, kit)
+        task = await produce(item, kit)
         if isinstance(task, Rejection):
-            raise Misconfigured(f"{spec.slug} does not pass its gates any more: {task.code}")
+            raise Misconfigured(f"{item.slug} does not pass its gates any more: {task.code}")
         with tempfile.TemporaryDirectory(prefix="envgen-replay-") as empty:
             async with open_kit(settings, Path(empty), say=say) as fresh:
                 return await auditing.replayed(task, wanted, kit.sandbox.blobs, fresh)

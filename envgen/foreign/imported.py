@@ -7,15 +7,14 @@ import math
 
 from envgen import foreign
 from envgen.files import FileTree
-from envgen.jobs import LOGS, PYTHON, job_of, last
+from envgen.jobs import LOGS, PYTHON, Conditions, job_of, last
 from envgen.records import CheckResult, Foreign, Image, Job, JobResult, Put, Score, TaskDraft
 from envgen.sandbox import parity
 
 _EMPTY = FileTree()
-Env = tuple[tuple[str, str], ...]
 
 
-def grading_job(draft: TaskDraft, image: Image, outputs: str | None, env: Env, cpus: int) -> Job:
+def grading_job(draft: TaskDraft, image: Image, outputs: str | None, conditions: Conditions) -> Job:
     """The grading of outputs in a fresh container; of a task of the shared form, of nothing.
 
     Raises:
@@ -25,18 +24,20 @@ def grading_job(draft: TaskDraft, image: Image, outputs: str | None, env: Env, c
     if maker.grading == "shared":
         if outputs is not None:
             raise ValueError(f"{draft.slug} is graded where the agent worked")
-        return shared_job(draft, image, _EMPTY, env, cpus)
+        return shared_job(draft, image, _EMPTY, conditions)
     uid = maker.verifier_uid
     return job_of(
         draft,
         image,
         command=foreign.restore_and_test(draft, draft.outputs if outputs else ()),
         uid=0,
-        env=maker.env + maker.test_env + env,
-        cpus=cpus,
+        env=maker.env + maker.test_env + conditions.env(),
+        cpus=conditions.cpus,
+        memory_mb=conditions.memory_mb(draft),
         puts=(
             Put(target="/tests", tree=draft.tests, uid=uid, mode=0o700),
             *log_folders(uid, 0o700),
+            *conditions.puts,
         ),
         restore=outputs,
         collect=LOGS,
@@ -44,13 +45,14 @@ def grading_job(draft: TaskDraft, image: Image, outputs: str | None, env: Env, c
     )
 
 
-def shared_job(draft: TaskDraft, image: Image, solution: FileTree, env: Env, cpus: int) -> Job:
+def shared_job(draft: TaskDraft, image: Image, solution: FileTree, conditions: Conditions) -> Job:
     """Solution and tests in one container, as the makers of this form have it: forgeable."""
     maker, limits = foreign.of(draft), draft.limits
+    env, cpus = dict(conditions.env()), conditions.cpus
     script = foreign.together(
         draft,
-        parity.environment(maker.agent_uid, cpus) | dict(env),
-        parity.environment(maker.verifier_uid, cpus) | dict(env),
+        parity.environment(maker.agent_uid, cpus) | env,
+        parity.environment(maker.verifier_uid, cpus) | env,
     )
     return job_of(
         draft,
@@ -58,8 +60,10 @@ def shared_job(draft: TaskDraft, image: Image, solution: FileTree, env: Env, cpu
         command=(*PYTHON, f"{foreign.FOLDER}/shared.py", f"{foreign.FOLDER}/facts.json"),
         uid=0,
         cpus=cpus,
+        memory_mb=conditions.memory_mb(draft),
         puts=(
             Put(target=foreign.FOLDER, tree=script, mode=0o700),
+            *conditions.puts,
             *([Put(target="/solution", tree=solution)] if solution else []),
         ),
         capture=draft.outputs,

@@ -38,12 +38,22 @@ def read(
         Misconfigured: no such format, folder or base, or a folder without any task.
     """
     options = options or Options()
+    check(kind, source, options)
+    return _read(kind, source, options)
+
+
+def check(kind: str, source: Path, options: Options) -> None:
+    """Misconfigured as in `read`, apart from what shows only while reading."""
     if kind not in KINDS:
         raise Misconfigured(f"no format {kind!r} to import: known are {', '.join(KINDS)}")
     if not source.is_dir():
         raise Misconfigured(f"{source} is not a folder: give the one that holds the tasks")
     check_map(options.base_map)
-    return _read(kind, source, options)
+
+
+def count(kind: str, source: Path) -> int:
+    """How many tasks `read` would give."""
+    return sum(1 for _ in folder.tasks(source, KINDS[kind][0]))
 
 
 def parse(text: str) -> tuple[str, Path]:
@@ -92,4 +102,4 @@ def _printable(name: str) -> str:
     return "".join(c if c.isprintable() else "?" for c in text)[:200]
 
 
-__all__ = ["KINDS", "Options", "parse", "read"]
+__all__ = ["KINDS", "Options", "check", "count", "parse", "read"]
