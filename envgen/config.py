@@ -106,21 +106,6 @@ class GateConfig(_Group):
     """Times that the reference's grade is repeated under other conditions."""
 
 
-class ImportConfig(_Group):
-    """Tasks that others made, where a run is of such."""
-
-    source: str | None = Field(None, pattern=r"^[a-z]+:.+$")
-    """`KIND:FOLDER`, with KIND `harbor`, `tmax` or `endless`; none = the run is of specs."""
-    base_map: dict[str, str] = Field(default_factory=dict)
-    """Images by name -> `BASE` or `BASE+package+package` that stands for them."""
-    wheels: str | None = None
-    """Folder of wheels for what pip installs; none = only what Debian has."""
-    fetch_wheels: bool = False
-    """Let pip ask its index for what the folder lacks."""
-    grading: Literal["fresh", "shared"] | None = None
-    """`fresh`: by our own protocol; `shared`: where the agent worked; none = as their makers do."""
-
-
 class AuditConfig(_Group):
     """How built tasks are audited, and what a finding means for them."""
 
@@ -152,7 +137,6 @@ class RunConfig(_Group):
     engine: EngineConfig = Field(default_factory=EngineConfig)
     llm: LlmConfig = Field(default_factory=LlmConfig)
     gates: GateConfig = Field(default_factory=GateConfig)
-    imports: ImportConfig = Field(default_factory=ImportConfig)
     audit: AuditConfig = Field(default_factory=AuditConfig)
     export: ExportConfig = Field(default_factory=ExportConfig)
 

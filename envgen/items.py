@@ -1,16 +1,18 @@
-"""What a run is made of, as its folder and settings tell: specs that were drawn, or an import."""
+"""What a run is made of, as its folder tells: specs that were drawn, or the tasks of an import."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from envgen import axes
 from envgen.authors import imports
 from envgen.authors.imports.python import House
-from envgen.config import ImportConfig, RunConfig
 from envgen.errors import Misconfigured
+from envgen.files import write_whole
 from envgen.pipeline import Item, Items
-from envgen.records import Rejection, TaskDraft
+from envgen.records import Import, Rejection, TaskDraft
 from envgen.runs import RunFolder
 
 
@@ -29,22 +31,8 @@ class Imported:
         return imports.read(self.kind, self.folder, self.options)
 
 
-def items_of(folder: RunFolder, settings: RunConfig) -> Items:
-    """The items of a run that was started.
-
-    Raises:
-        Misconfigured: its specs or the imported folder cannot be read, or both are there.
-    """
-    if settings.imports.source is None:
-        return axes.read_specs(folder.specs)
-    if folder.specs.exists():
-        raise Misconfigured(f"run {folder.path.name!r} has specs already: use another --run")
-    return imported(settings.imports)
-
-
-def imported(wanted: ImportConfig) -> Imported:
-    """The tasks that a configuration names. Misconfigured says what cannot be read, or be meant."""
-    kind, source = imports.parse(wanted.source or "")
+def imported(wanted: Import) -> Imported:
+    """The tasks that are meant. Misconfigured says what of it cannot be read, or be meant."""
     wheels = None
     if wanted.wheels is not None:
         wheels = House(Path(wanted.wheels), wanted.fetch_wheels)
@@ -55,9 +43,32 @@ def imported(wanted: ImportConfig) -> Imported:
             )
     elif wanted.fetch_wheels:
         raise Misconfigured("--fetch-wheels needs a folder for them: add --wheels DIR")
-    options = imports.Options(wanted.base_map, wheels, wanted.grading)
-    imports.check(kind, source, options)
-    return Imported(kind, source, options)
+    options = imports.Options(dict(wanted.base_map), wheels, wanted.grading)
+    imports.check(wanted.kind, Path(wanted.folder), options)
+    return Imported(wanted.kind, Path(wanted.folder), options)
+
+
+def start(folder: RunFolder, wanted: Import) -> Imported:
+    """Note in a run's folder, which is held, that it is of these tasks.
+
+    Raises:
+        Misconfigured: they cannot be read, or the run has specs.
+    """
+    found = imported(wanted)
+    if folder.specs.exists():
+        raise Misconfigured(f"run {folder.path.name!r} is of specs: use another --run to import")
+    write_whole(folder.imported, wanted.model_dump_json(indent=1) + "\n")
+    return found
+
+
+def items_of(folder: RunFolder) -> Items:
+    """The items of a run that was started. Misconfigured when they cannot be read."""
+    if not folder.imported.exists():
+        return axes.read_specs(folder.specs)
+    try:
+        return imported(Import.model_validate_json(folder.imported.read_bytes()))
+    except ValidationError:
+        raise Misconfigured(f"{folder.imported} is damaged: import the tasks again") from None
 
 
 def find(items: Items, slug: str) -> Item:

@@ -42,6 +42,11 @@ class RunFolder:
         return self.path / "specs.parquet"
 
     @property
+    def imported(self) -> Path:
+        """In place of specs, in a run of tasks that others made."""
+        return self.path / "import.json"
+
+    @property
     def config(self) -> Path:
         return self.path / "config.yaml"
 
@@ -120,10 +125,9 @@ def draw(folder: RunFolder, settings: RunConfig, author: str | None) -> dict[str
 
     For an author who realises a part of the axes, only that part is drawn.
     """
-    if settings.imports.source:
+    if folder.imported.exists():
         raise Misconfigured(
-            f"run {folder.path.name!r} is of the tasks in {settings.imports.source}, and has no "
-            "specs: use another --run"
+            f"run {folder.path.name!r} is of tasks that were imported: use another --run for specs"
         )
     folder.path.mkdir(parents=True, exist_ok=True)
     catalogue, census = catalogue_of(settings), axes.Census()

@@ -88,7 +88,7 @@ def _trivial(task: BuiltTask) -> tuple[Finding, ...]:
             message=f"the untouched container earns {task.baseline:g}",
             soundness="accepts-wrong",
             exploitability="rollout",
-            places=(Place(file="tests/check.py"),),
+            places=(Place(file="tests/test.sh" if task.draft.foreign else "tests/check.py"),),
             proof=noop_keys(task),
         ),
     )

@@ -5,6 +5,7 @@ from envgen.audit.workbench import Workbench
 from envgen.records import Attack, Finding, Trial
 
 CANDIDATES = {
+    "static:graded-together": "forging",
     "static:runs-as-root": "forging",
     "static:imports-work": "forging",
     "static:ignored-status": "forging",

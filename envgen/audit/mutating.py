@@ -30,11 +30,15 @@ async def mutated(bench: Workbench) -> tuple[tuple[Finding, ...], tuple[Trial, .
     if lookup is not None:
         does = "the reference's program replaced by its answers to the inputs at hand"
         trials.append(await bench.tried("mutating", LOOKUP, does, lookup))
-    survived = [_finding(trial, destructive[trial.name]) for trial in trials if trial.passed]
+    survived = [
+        _finding(trial, destructive[trial.name], bench.target.verifier)
+        for trial in trials
+        if trial.passed
+    ]
     return tuple(survived), tuple(trials)
 
 
-def _finding(trial: Trial, destructive: bool) -> Finding:
+def _finding(trial: Trial, destructive: bool, verifier: str) -> Finding:
     """A survivor without an answer is a proof; one with a small mistake is a suspicion."""
     return Finding(
         label="VERIFIER-TOO-WEAK",
@@ -43,7 +47,7 @@ def _finding(trial: Trial, destructive: bool) -> Finding:
         message=f"passes as well with {trial.name}",
         soundness="accepts-wrong",
         exploitability="reward",
-        places=(Place(file="tests/check.py"),),
+        places=(Place(file=verifier),),
         trial=f"{trial.probe}:{trial.name}",
         proof=trial.keys if destructive else (),
     )

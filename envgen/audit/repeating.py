@@ -34,9 +34,9 @@ async def repeated(bench: Workbench) -> tuple[tuple[Finding, ...], tuple[Trial, 
         one, same = await regraded(bench, name, conditions)
         trials.append(one)
         if not same:
-            findings.append(_finding(one, proven=name != "half the memory"))
+            findings.append(_finding(one, bench.target.verifier, proven=name != "half the memory"))
     if not findings:  # only all of them together
-        findings.append(_finding(trial, proven=False))
+        findings.append(_finding(trial, bench.target.verifier, proven=False))
     return tuple(findings), tuple(trials)
 
 
@@ -97,7 +97,7 @@ async def regraded(bench: Workbench, name: str, conditions: Conditions) -> tuple
     return trial, score == bench.score
 
 
-def _finding(trial: Trial, *, proven: bool) -> Finding:
+def _finding(trial: Trial, verifier: str, *, proven: bool) -> Finding:
     return Finding(
         label="OTHER",
         code=f"repeating:{trial.name}",
@@ -105,7 +105,7 @@ def _finding(trial: Trial, *, proven: bool) -> Finding:
         message=f"the reference's grade changes with {trial.name}: {trial.note[:200]}",
         soundness="unstable",
         exploitability="reward",
-        places=(Place(file="tests/check.py"),),
+        places=(Place(file=verifier),),
         trial=f"{trial.probe}:{trial.name}",
         proof=trial.keys if proven else (),
     )

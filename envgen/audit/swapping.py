@@ -20,10 +20,11 @@ async def swapped(
     if bench.regrades and (other := mutants.rewritten(bench.target, blobs.get(bench.outputs))):
         does = "the reference's JSON with other spaces and another order of keys"
         trials.append(await bench.graded("swapping", "rewritten", does, blobs.put(other)))
-    return tuple(_finding(trial) for trial in trials if not trial.passed), tuple(trials)
+    verifier = bench.target.verifier
+    return tuple(_finding(t, verifier) for t in trials if not t.passed), tuple(trials)
 
 
-def _finding(trial: Trial) -> Finding:
+def _finding(trial: Trial, verifier: str) -> Finding:
     return Finding(
         label="INSTR-VERIFIER-MISMATCH",
         code=f"swapping:{trial.name}",
@@ -31,7 +32,7 @@ def _finding(trial: Trial) -> Finding:
         message=f"{trial.does} does what is asked, and does not pass: {trial.note[:200]}",
         soundness="rejects-right",
         exploitability="reward",
-        places=(Place(file="tests/check.py"),),
+        places=(Place(file=verifier),),
         trial=f"{trial.probe}:{trial.name}",
         proof=trial.keys,
     )

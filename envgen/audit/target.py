@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from envgen import dockerfile
+from envgen import dockerfile, foreign
 from envgen.audit import naming
 from envgen.ledger import Blobs
 from envgen.records import HOME, BuiltTask
@@ -47,6 +47,8 @@ class Target:
     """Reward above the baseline that means nothing yet."""
     home: str = HOME
     """The agent's."""
+    verifier: str = "tests/check.py"
+    """Where the verdict is made."""
     together: bool = False
     """Graded where the agent worked, as some makers of tasks do."""
 
@@ -147,7 +149,8 @@ def target_of(task: BuiltTask, blobs: Blobs, noise: float) -> Target:
     entries += [
         Entry(f"/{path}", file.data, file.mode, _own(f"/{path}", draft.outputs), removed=True)
         for path, file in draft.environment.files.items()
-        if f"/{path}" not in now or now[f"/{path}"]["sha256"] != file.sha256
+        if not path.startswith(f"{foreign.WHEELS}/")
+        and (f"/{path}" not in now or now[f"/{path}"]["sha256"] != file.sha256)
     ]
     return Target(
         instruction=draft.instruction,
@@ -158,6 +161,7 @@ def target_of(task: BuiltTask, blobs: Blobs, noise: float) -> Target:
         baseline=task.baseline,
         noise=noise,
         home=dict(maker.agent_env).get("HOME", HOME) if maker else HOME,
+        verifier="tests/test.sh" if maker else "tests/check.py",
         together=maker is not None and maker.grading == "shared",
     )
 

@@ -68,11 +68,12 @@ def audit(
         "fetch_wheels": fetch_wheels,
         "grading": grading,
     }
-    if given := [name for name, value in how.items() if value is not None and source is None]:
-        option = given[0].replace("_", "-")
-        raise Misconfigured(f"--{option} says how to import: add --import KIND:FOLDER")
+    given = {name: value for name, value in how.items() if value is not None}
     if source is not None:
-        folder, settings, items = _imported(source, how, data, run, config, chosen)
+        folder, settings, items = _imported(source, given, data, run, config, chosen)
+    elif given:
+        option = min(given).replace("_", "-")
+        raise Misconfigured(f"--{option} says how to import: add --import KIND:FOLDER")
     else:
         folder, settings, items = existing(data, run, config, chosen)
     tally = _audited(folder, settings, items)
@@ -97,20 +98,22 @@ def _told(folder: "RunFolder", policy: str, as_json: bool) -> bool:
     return bool(found["rejected"])
 
 
-def _mapped(base_map: list[str] | None) -> dict[str, str] | None:
-    """IMAGE=BASE of the command line, by image."""
+def _mapped(base_map: list[str] | None) -> tuple[tuple[str, str], ...] | None:
+    """IMAGE=BASE of the command line, as pairs."""
     if base_map is None:
         return None
-    pairs = [text.partition("=") for text in base_map]
-    if wrong := [text for text, (image, _, base) in zip(base_map, pairs, strict=True)
-                 if not (image and base)]:  # fmt: skip
-        raise Misconfigured(f"--base-map {wrong[0]}: write IMAGE=BASE or IMAGE=BASE+package")
-    return {image: base for image, _, base in pairs}
+    pairs = []
+    for text in base_map:
+        image, _, base = text.partition("=")
+        if not (image and base):
+            raise Misconfigured(f"--base-map {text}: write IMAGE=BASE or IMAGE=BASE+package")
+        pairs.append((image, base))
+    return tuple(pairs)
 
 
 def _imported(
     source: str,
-    how: dict[str, Any],
+    given: dict[str, Any],
     data: Path,
     run: str,
     config: Path | None,
@@ -120,14 +123,17 @@ def _imported(
     from envgen import config as configs
     from envgen import items, runs
     from envgen.authors import imports
+    from envgen.records import Import
 
+    if given.get("grading") not in (None, "fresh", "shared"):
+        raise Misconfigured(f"--grading {given['grading']}: write fresh or shared")
     kind, path = imports.parse(source)
+    wanted = Import(kind=kind, folder=str(path.resolve()), **given)
+    items.imported(wanted)  # before anything is written
     folder = runs.folder_of(data, run)
-    own = folder.config if folder.config.exists() else None
-    where = {"source": f"{kind}:{path.resolve()}"}
-    settings = settings_of(config or own, sets, imports=where | how)
-    found = items.items_of(folder, settings)
+    settings = settings_of(config or (folder.config if folder.config.exists() else None), sets)
     with runs.held(folder):
+        found = items.start(folder, wanted)
         configs.save(settings, folder.config)
     return folder, settings, found
 
@@ -139,7 +145,7 @@ def _audited(folder: "RunFolder", settings: "RunConfig", items: "Items") -> Any:
 
     async def work(kit: "Kit", stop: "Stop") -> Any:
         await runs.accepted(folder, kit)
-        if settings.imports.source is not None:
+        if folder.imported.exists():
             with progress(len(items)) as watch:
                 gates = await runs.finish(folder, items, kit, stop, watch)
             if stop.drain:

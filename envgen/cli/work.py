@@ -48,7 +48,7 @@ def existing(
     folder = runs.known(data, run)
     own = folder.config if folder.config.exists() else None
     settings = settings_of(config or own, sets, **flags)
-    return folder, settings, items.items_of(folder, settings)
+    return folder, settings, items.items_of(folder)
 
 
 def finish(folder: "RunFolder", settings: "RunConfig", items: "Items", as_json: bool) -> None:

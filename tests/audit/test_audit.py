@@ -57,7 +57,7 @@ def test_a_combined_attack_that_earns_something_is_split(audited: Audited) -> No
     forged = {f.code: f.exploitability for f in report.findings if f.code.startswith("forging")}
     assert forged == {"forging:late": "grading"}
     tried = [t.name for t in report.trials if t.probe == "forging"]
-    assert tried == ["all", "reward", "hooks", "tools", "late", "links"]
+    assert tried == ["all", "reward", "hooks", "runner", "tools", "late", "links"]
 
 
 def test_forgeries_that_only_work_together_are_one_finding(audited: Audited) -> None:

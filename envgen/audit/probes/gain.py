@@ -25,7 +25,7 @@ def gained(target: Target, attack: Attack, trial: Trial) -> Finding | None:
         message=f"{attack.does}: {paid}",
         soundness="accepts-wrong",
         exploitability=attack.exploitability,
-        places=attack.places or (Place(file="tests/check.py"),),
+        places=attack.places or (Place(file=target.verifier),),
         trial=f"{trial.probe}:{trial.name}",
         proof=trial.keys,
     )

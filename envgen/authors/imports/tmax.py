@@ -62,18 +62,20 @@ def wrapped(
     notes = ["solution: none, so nothing that needs a reference can be shown"]
     outputs = drafts.spoken_of(FileTree({FINAL: final})) or ("/home/user",)
     notes.append(f"outputs: {', '.join(outputs)} carry over in the fresh form: the tests name them")
+    grading = options.grading or "shared"
+    tree = FileTree(tests)
     home = outputs[0] if outputs[0].startswith("/home/") else "/root"
     return drafts.draft(
         origin=origin,
         title=_text(facts, "description"),
         instruction=_text(facts, "description") or _text(facts, "task_description"),
         finished=container.finish(),
-        tests=FileTree(tests),
+        tests=runner.shielded(tree, notes) if grading == "fresh" else tree,
         solution=folder.tree(path / "solution"),
         workdir=home,
         outputs=outputs,
         limits=drafts.limits([], memory_mb=4096, verify_seconds=600, build_seconds=600),
-        grading=options.grading or "shared",
+        grading=grading,
         notes=notes,
         agent_env=drafts.agent_env(0, "root", "/root"),
         verdict=verdict,
