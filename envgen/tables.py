@@ -109,8 +109,9 @@ def _lines(out: Console, text: str) -> None:
 def _trial_text(trial: "Trial") -> str:
     lines = [f"  reward {trial.reward}: {trial.note}"]
     lines += [f"  receipt: envgen ledger show {key}" for key in trial.keys]
+    script = trial.tree["solve.sh"].data.decode(errors="replace") if trial.tree else ""
     for name in sorted(trial.tree, key=lambda n: (n != "solve.sh", n)):
-        if name == "solve.sh" or name.startswith("files/"):
+        if name == "solve.sh" or name.startswith("files/") or f"/solution/{name}" in script:
             text = trial.tree[name].data.decode(errors="replace").rstrip().split("\n")
             lines += [f"  {name}:", *(f"    {line[:160]}" for line in text[:MOST_LINES])]
             if len(text) > MOST_LINES:

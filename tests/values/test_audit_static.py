@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from envgen.audit.static import look
+from envgen.authors import imports
 from envgen.export import parquet
 from envgen.files import File, FileTree
 from envgen.records import TaskDraft
+from tests.corpora import HARBOR, written
 
 SAMPLE = Path(__file__).parents[2] / "data/sample/manifest.parquet"
 CHECK = "from verifiers import Check\ndef checks(task):\n"
@@ -132,3 +134,18 @@ def test_the_released_tasks_give_hardly_any_suspicion() -> None:
 def test_no_rule_stumbles_over_a_check_that_is_no_python(golden: TaskDraft) -> None:
     draft = golden.model_copy(update={"tests": FileTree({"check.py": "def (\0", "a.sh": "\xff"})})
     assert [f for f in look(draft) if not re.match("static:", f.code)] == []
+
+
+def test_what_an_import_told_of_its_verifier_is_suspected(tmp_path: Path) -> None:
+    script = "#!/bin/bash\npip install pytest\npython3 -m pytest /tests\n"
+    place = written(tmp_path / "x", {**HARBOR, "tests/test.sh": script})
+    found = {}
+    for grading in ("shared", "fresh"):
+        (draft,) = imports.read("harbor", place, imports.Options(grading=grading))
+        assert isinstance(draft, TaskDraft)
+        found[grading] = {f.code: f for f in look(draft)}
+    one = found["fresh"]["static:verifier-installs"]
+    assert (one.label, one.soundness, one.proven) == ("OTHER", "unstable", False)
+    assert "pip install pytest" in one.message
+    assert "static:graded-together" in found["shared"]
+    assert "static:graded-together" not in found["fresh"]

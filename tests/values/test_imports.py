@@ -52,6 +52,37 @@ def dockered(tmp_path: Path, text: str, **files: str | bytes) -> TaskDraft:
     return one(written(tmp_path / "t", {**HARBOR, **own, "environment/Dockerfile": text}))
 
 
+# -- the fresh form ----------------------------------------------------------------------------
+
+
+def test_no_module_of_the_agents_is_taken_for_the_runner(tmp_path: Path) -> None:
+    """`python3 -m pytest` looks into its folder first, and the agent may have filled that."""
+    for kind, files in (("tmax", TMAX), ("harbor", HARBOR)):
+        place = written(tmp_path / kind, files)
+        own, ours = (one(place, kind, grading=g) for g in ("shared", "fresh"))
+        script = ours.tests["test.sh"].data.decode()
+        assert "python3 -P -m pytest" in script
+        assert script.replace(" -P -m", " -m") == own.tests["test.sh"].data.decode()
+        assert [n for n in maker(ours).notes if n.startswith("verifier-path:")]
+        assert not [n for n in maker(own).notes if n.startswith("verifier-path:")]
+
+
+def test_other_commands_of_a_test_script_are_left_alone(tmp_path: Path) -> None:
+    script = (
+        "#!/bin/bash\ncd /tests\n/usr/bin/python3 -I -m pytest\npython3 judge.py -m x\n"
+        "echo python3 -m pytest\npython -m unittest && pytest -m slow\n"
+    )
+    files = {**HARBOR, "tests/test.sh": script}
+    draft = one(written(tmp_path / "x", files), grading="fresh")
+    lines = draft.tests["test.sh"].data.decode().splitlines()
+    assert lines[2:] == [
+        "/usr/bin/python3 -I -m pytest",
+        "python3 judge.py -m x",
+        "echo python3 -m pytest",
+        "python -P -m unittest && pytest -m slow",
+    ]
+
+
 # -- what a task becomes -----------------------------------------------------------------------
 
 

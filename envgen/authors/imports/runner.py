@@ -63,6 +63,7 @@ def shielded(tests: FileTree, notes: list[str]) -> FileTree:
     changes = [
         (word.end, word.end, " -P")
         for command in commands(text)
+        if command.values[:1] not in (("echo",), ("printf",))
         for word, then in pairwise(command.words)
         if _PYTHON.fullmatch(word.value) and then.value == "-m"
     ]
