@@ -120,27 +120,23 @@ def test_the_example_handed_back_is_no_answer(make: Make, do: Do) -> None:
     assert len(model.asked) == 4
 
 
-def test_a_failed_attempt_is_shown_with_its_own_output_only(make: Make, do: Do) -> None:
+def test_after_a_failed_attempt_the_same_is_asked_warmer(make: Make, do: Do) -> None:
     def judge(step: str, base: str) -> JobResult | None:
-        if len(model.asked) > 3:
-            return None
         if step == "solve":
-            blob = kit.sandbox.blobs.put(b"x")
-            return JobResult(status="done", exit_code=0, output="own words", captured=blob)
-        if step == "reference":
+            blob = kit.sandbox.blobs.put(f"left by {len(model.asked)}".encode())
+            return JobResult(status="done", exit_code=0, output="", captured=blob)
+        if step == "reference" and len(model.asked) < 5:
             return JobResult(status="done", exit_code=0, output="", collected=verdict(0.5))
         return None
 
     kit, model = make(small_writer(code), judge)
     task = do(produce(REPORT, kit))
     assert isinstance(task, BuiltTask)
-    assert task.draft.revision == 1
-    assert task.draft.solution["work.sh"].data == b"exit  # in both languages; attempt 1\n"
-    told = model.asked[3].messages
-    assert len(told) == 1
-    assert "attempt 0" in told[0].text
-    assert "own words" in told[0].text
-    assert "scripted 0.5" not in told[0].text
+    assert task.draft.revision == 2
+    assert b"attempt 2" in task.draft.solution["work.sh"].data
+    assert steps(model)[2:] == ["solution"] * 3
+    assert len({request.messages for request in model.asked[2:]}) == 1
+    assert [round(request.temperature, 2) for request in model.asked[2:]] == [0.2, 0.45, 0.7]
 
 
 def test_specs_beyond_the_profile_are_no_tasks(make: Make, do: Do) -> None:

@@ -6,7 +6,7 @@ here from what it said, so they agree; what is proven by the gates is that the t
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 from envgen import axes
@@ -26,9 +26,7 @@ from envgen.records import Environment, Limits, Rejection, TaskDraft, TaskSpec
 from envgen.share import share
 
 FORMS = Manner(temperature=0.6, max_tokens=600, rounds=3, forgets=True)
-CODE = Manner(temperature=0.2, max_tokens=900, rounds=2, forgets=True)
-OUTPUT_CHARS = 600
-"""Of a failed attempt's output, as its author sees it."""
+CODE = Manner(temperature=0.2, max_tokens=700, rounds=2, forgets=True)
 LIMITS = Limits(agent_seconds=120, verify_seconds=120, build_seconds=120, disk_mb=64, memory_mb=512)
 
 
@@ -41,11 +39,7 @@ async def written(
     shape = plan.shape_of(spec)
     data = await _data(spec, shape, kit, texts)
     task = await _task(spec, shape, data, kit)
-    solution = await _solution(spec, shape, task, kit)
-    for times, rejection in enumerate(trail, start=1):
-        code = solution[code_name(shape)].data.decode()
-        attempt = Attempt(times, code, seen_by_agent(rejection))
-        solution = await _solution(spec, shape, task, kit, attempt)
+    solution = await _solution(spec, shape, task, kit, len(trail))
     return TaskDraft(
         spec=spec,
         author=author_of(kit),
@@ -58,23 +52,6 @@ async def written(
         solution=solution,
         limits=LIMITS,
     )
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """A solution that was not accepted, how many there were, and what its author saw of it."""
-
-    times: int
-    code: str
-    output: str
-
-
-def seen_by_agent(rejection: Rejection) -> str:
-    """The solution's own output. Never what the hidden checks found."""
-    if rejection.step != "reference":
-        return f"{rejection.code}: {rejection.detail[:400]}"
-    _, _, own = rejection.detail.partition("\n")
-    return own[:OUTPUT_CHARS]
 
 
 # -- the three calls ---------------------------------------------------------------------------
@@ -118,10 +95,14 @@ async def _task(spec: TaskSpec, shape: Shape, data: datas.Data, kit: Kit) -> Com
 
 
 async def _solution(
-    spec: TaskSpec, shape: Shape, task: Composed, kit: Kit, attempt: Attempt | None = None
+    spec: TaskSpec, shape: Shape, task: Composed, kit: Kit, failed: int
 ) -> FileTree:
-    warmer = CODE.temperature + 0.25 * (attempt.times if attempt else 0)
-    talk = Talk(spec, kit, "solution", replace(CODE, temperature=warmer))
+    """The solution; after failed ones, the same question a little warmer.
+
+    A small model that is shown its wrong program explains it and hands it back.
+    """
+    manner = replace(CODE, temperature=CODE.temperature + 0.25 * failed)
+    talk = Talk(spec, kit, "solution", manner)
     talk.say(
         "small/solution.md.j2",
         what=f"the program {shape.program}" if shape.program else "a Bash script",
@@ -130,7 +111,6 @@ async def _solution(
         head=task.head,
         example=worked(shape),
         fence=shape.language,
-        attempt=attempt,
     )
     return await talk.answer(lambda text: _code(text, shape, task.file))
 

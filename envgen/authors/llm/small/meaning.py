@@ -102,16 +102,16 @@ _TESTS = {
     "before_month": "whose `{column}` is before {value}-01",
 }
 _ASKS = {
-    "count": "the number of records",
-    "missing": "the number of records in which `{column}` is missing",
-    "outside": "the number of records in which `{column}` is below {low} or above {high}",
-    "sum": "the sum of `{column}`",
-    "mean": "the mean of `{column}`, rounded to two decimals",
-    "median": "the median of `{column}`, rounded to two decimals",
-    "smallest": "the smallest `{column}`",
-    "largest": "the largest `{column}`",
-    "distinct": "how many different values `{column}` has",
-    "most_common": "the value of `{column}` that occurs most often",
+    "count": "their number",
+    "missing": "the number of those in which `{column}` is missing",
+    "outside": "the number of those in which `{column}` is below {low} or above {high}",
+    "sum": "the sum of their `{column}`, {form}",
+    "mean": "the mean of their `{column}`, rounded to two decimals",
+    "median": "the median of their `{column}`, rounded to two decimals",
+    "smallest": "their smallest `{column}`, {form}",
+    "largest": "their largest `{column}`, {form}",
+    "distinct": "how many different values their `{column}` has",
+    "most_common": "the value of `{column}` that occurs most often among them",
 }
 
 
@@ -119,17 +119,18 @@ def words(item: Item, data: Data) -> str:
     """The item as a sentence of the instruction."""
     column = next((c for c in data.columns if c.name == item.column), None)
     low, high = bounds(column) if column and column.number else (0, 0)
-    asked = _ASKS[item.ask.removesuffix("_by")].format(column=item.column, low=low, high=high)
-    if column and column.holds == "amount" and item.ask in ("sum", "sum_by", "smallest", "largest"):
-        asked += " with two decimals"
-    told = "all records"
+    form = "with two decimals" if column and column.holds == "amount" else "a whole number"
+    asked = _ASKS[item.ask.removesuffix("_by")].format(
+        column=item.column, low=low, high=high, form=form
+    )
+    which = "all records"
     if item.where.column != NOTHING:
-        told = "the records " + _TESTS[item.where.test].format(
-            column=item.where.column, value=item.where.value
-        )
+        told = _TESTS[item.where.test].format(column=item.where.column, value=item.where.value)
+        which = f"the records {told}"
     if item.ask in GROUPED:
         return (
-            f"`{item.label} GROUP: VALUE`, one line for each value GROUP of `{item.by}` found in "
-            f"{told}, sorted by GROUP as `LC_ALL=C sort` does; VALUE is, in that group, {asked}."
+            f"`{item.label} GROUP: VALUE`: {which} are grouped by `{item.by}`, with one line for "
+            f"each value GROUP of it, sorted as by `LC_ALL=C sort`; VALUE is, for the records of "
+            f"that group, {asked}."
         )
-    return f"`{item.label}: VALUE`, where VALUE is {asked}, over {told}."
+    return f"`{item.label}: VALUE`: of {which}, VALUE is {asked}."
