@@ -18,7 +18,7 @@ from tests.conftest import Do
 pytestmark = pytest.mark.box
 
 EACH = int(os.environ.get("ENVGEN_DEFECTS", "0"))
-FEW = ("existence", "layer-only", "renamed-output", "missing-tool", "sorted-input")
+FEW = ("existence", "layer-only", "renamed-output", "sorted-input")
 
 
 @pytest.fixture(scope="module")
