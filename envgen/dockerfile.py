@@ -51,11 +51,20 @@ def task_lines(draft: TaskDraft) -> str:
     ]
     if "root" in tops:
         lines.append("COPY root/ /")
+    if odd := _odd_modes(draft):
+        lines.append(f"RUN {odd}")
     if draft.environment.setup:
         lines.append(f"RUN {_setup(draft)}")
     if draft.workdir != HOME:
         lines.append(f"WORKDIR {draft.workdir}")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _odd_modes(draft: TaskDraft) -> str:
+    """Sets the modes that a version control system would lose, as an exported folder may go
+    through one."""
+    odd = {p: f.mode for p, f in draft.environment.files.items() if f.mode not in (0o644, 0o755)}
+    return " && ".join(f"chmod {mode:04o} {shlex.quote(f'/{path}')}" for path, mode in odd.items())
 
 
 def install_line(packages: tuple[str, ...]) -> str:
