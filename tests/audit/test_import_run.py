@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from envgen import auditing, config, runs
-from envgen.errors import Misconfigured
+from envgen.errors import HostDiskFull, Misconfigured
 from envgen.export import audits, parquet
 from envgen.files import FileTree
 from envgen.items import Imported, find, imported, items_of, start
@@ -102,6 +102,34 @@ def test_a_second_audit_executes_nothing_and_writes_the_same(
         files = (folder.manifest, folder.audits, folder.rejections)
         seen.append((kit.sandbox.ledger.made, *(path.read_bytes() for path in files)))
     assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize("after", [0, 3, 9])
+def test_what_was_broken_off_goes_on_where_it_was(
+    folder: runs.RunFolder, corpus: Import, opened: Callable[[Pays], Kit], do: Any, after: int
+) -> None:
+    kit, left = opened(nothing), [after]
+    engine = kit.sandbox.engine
+    answer = engine.script  # type: ignore[attr-defined]
+
+    def until(job: Any) -> Any:
+        left[0] -= 1
+        if left[0] < 0:
+            raise HostDiskFull("no room left")
+        return answer(job)
+
+    engine.script = until  # type: ignore[attr-defined]
+    start(folder, corpus)
+    tally = do(auditing.audit_all(folder, items_of(folder), kit, Stop()))
+    assert tally.unfinished == 2
+    broken = kit.sandbox.ledger.made
+    engine.script = answer  # type: ignore[attr-defined]
+    tally = do(auditing.audit_all(folder, items_of(folder), kit, Stop()))
+    assert (tally.kept, tally.unfinished) == (2, 0)
+    assert kit.sandbox.ledger.made > broken >= after
+    whole = kit.sandbox.ledger.made
+    do(auditing.audit_all(folder, items_of(folder), kit, Stop()))
+    assert kit.sandbox.ledger.made == whole
 
 
 def test_a_finding_of_an_imported_task_finds_its_draft_again(
