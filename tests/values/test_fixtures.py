@@ -224,7 +224,7 @@ def test_lone_surrogates_are_no_text(kind: str) -> None:
 TRICKS = ("$(id)", "`id`", "a; rm -rf /", "'", '"', "\\", "--help", "*", "{{ config }}", "%s", "\n")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.sampled_from(TRICKS), min_size=1, max_size=4))
 def test_what_starts_a_service_is_quoted(tricks: list[str]) -> None:
     run = ["python3", "-c", *("x".join(tricks).replace("\n", " ").split("x"))]
