@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from envgen import axes
 from envgen.authors import imports
@@ -12,8 +13,27 @@ from envgen.authors.imports.python import House
 from envgen.errors import Misconfigured
 from envgen.files import write_whole
 from envgen.pipeline import Item, Items
-from envgen.records import Import, Rejection, TaskDraft
+from envgen.records import Rejection, TaskDraft
 from envgen.runs import RunFolder
+
+
+class Import(BaseModel):
+    """What a run of tasks that others made is made of, as its folder keeps it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: str
+    """The form of their folders: `harbor`, `tmax` or `endless`."""
+    folder: str
+    """Absolute."""
+    base_map: tuple[tuple[str, str], ...] = ()
+    """Images, and the `BASE` or `BASE+package+package` that stands for each."""
+    wheels: str | None = None
+    """Folder of wheels for what pip installs; None = only what Debian has."""
+    fetch_wheels: bool = False
+    """Let pip ask its index for what that folder lacks."""
+    grading: Literal["fresh", "shared"] | None = None
+    """`fresh`: by our own protocol; `shared`: where the agent worked; None = as its maker does."""
 
 
 @dataclass(frozen=True)

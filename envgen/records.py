@@ -199,23 +199,6 @@ class TaskDraft(Record):
         return f"import-{short(self.digest, 8)}"
 
 
-class Import(Record):
-    """What a run of tasks that others made is made of."""
-
-    kind: str
-    """The form of their folders: `harbor`, `tmax` or `endless`."""
-    folder: str
-    """Absolute."""
-    base_map: tuple[tuple[str, str], ...] = ()
-    """Images, and the `BASE` or `BASE+package+package` that stands for each."""
-    wheels: str | None = None
-    """Folder of wheels for what pip installs; None = only what Debian has."""
-    fetch_wheels: bool = False
-    """Let pip ask its index for what that folder lacks."""
-    grading: Literal["fresh", "shared"] | None = None
-    """`fresh`: by our own protocol; `shared`: where the agent worked; None = as its maker does."""
-
-
 # -- one question to a model -------------------------------------------------------------------
 
 

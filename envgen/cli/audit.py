@@ -123,7 +123,7 @@ def _imported(
     from envgen import config as configs
     from envgen import items, runs
     from envgen.authors import imports
-    from envgen.records import Import
+    from envgen.items import Import
 
     if given.get("grading") not in (None, "fresh", "shared"):
         raise Misconfigured(f"--grading {given['grading']}: write fresh or shared")

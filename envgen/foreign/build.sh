@@ -6,7 +6,7 @@ set -uo pipefail
 umask 022
 here=/.import
 path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-most=1024 # processes: the builder caps memory, not these
+most=256 # processes: the builder caps memory, not these
 
 fail() { printf 'step %s: %s\n' "${step##*/}" "$1" >&2; exit 1; }
 
@@ -14,7 +14,7 @@ fail() { printf 'step %s: %s\n' "${step##*/}" "$1" >&2; exit 1; }
 watch() {
   exec {quiet}<> <(:)
   while :; do
-    read -r -t 0.2 -u "$quiet"
+    read -r -t 0.05 -u "$quiet"
     set -- /proc/[0-9]*
     (($# > most)) && kill -9 -1
   done
@@ -43,7 +43,8 @@ carry_out() {
   [ "$group" = "$1" ] || gid=$(getent group "$group" | cut -d: -f3)
   [ "$uid" = 0 ] || ids=(setpriv "--reuid=$uid" "--regid=$gid" --clear-groups)
   mkdir -p -- "$(<"$step/cwd")" && cd "$(<"$step/cwd")" || fail "its folder cannot be entered"
-  "${ids[@]}" env -i "HOME=$home" "PATH=$path" DEBIAN_FRONTEND=noninteractive \
+  # Last in line for the processor and first where memory runs out, so that watch and host survive.
+  choom -n 1000 -- nice -n 19 "${ids[@]}" env -i "HOME=$home" "PATH=$path" DEBIAN_FRONTEND=noninteractive \
     SOURCE_DATE_EPOCH=1704067200 PIP_NO_INDEX=1 "PIP_FIND_LINKS=$here/wheels" PIP_NO_COMPILE=1 \
     PIP_BREAK_SYSTEM_PACKAGES=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore \
     "${variables[@]}" "${shell[@]}" "$step/run" </dev/null || fail "it ended with status $?"

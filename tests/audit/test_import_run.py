@@ -10,11 +10,11 @@ from envgen import auditing, config, runs
 from envgen.errors import HostDiskFull, Misconfigured
 from envgen.export import audits, parquet
 from envgen.files import FileTree
-from envgen.items import Imported, find, imported, items_of, start
+from envgen.items import Import, Imported, find, imported, items_of, start
 from envgen.kit import Bases, Kit
 from envgen.ledger import Ledger
 from envgen.pipeline import Stop, produce
-from envgen.records import BuiltTask, Import, Rejection
+from envgen.records import BuiltTask, Rejection
 from envgen.report import report
 from envgen.sandbox import Recorded
 from tests.audit.conftest import Paying, Pays

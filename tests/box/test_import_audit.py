@@ -9,10 +9,10 @@ import pytest
 from envgen import auditing, runs
 from envgen.audit.verdict import label
 from envgen.export import audits
-from envgen.items import imported
+from envgen.items import Import, imported
 from envgen.kit import Kit
 from envgen.pipeline import Stop
-from envgen.records import AuditReport, Import
+from envgen.records import AuditReport
 from tests.conftest import opened
 from tests.corpora import HARBOR, TMAX, separate, written
 
