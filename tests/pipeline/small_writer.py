@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 from envgen import axes
 from envgen.authors.llm.small import plan
@@ -34,16 +35,13 @@ def filled(request: Request) -> str:
         for name in (key for key in form if key.startswith("column")):
             fields = form[name]["properties"]
             kind = "choice" if "choice1" in fields else "integer" if "low" in fields else ""
-            said[name] = (
-                WORDS[kind] | {"name": f"{WORDS[kind]['name']}{name[-1]}"}
-                if kind
-                else first(form[name], "")
-            )
+            words = WORDS[kind] | {"name": f"{WORDS[kind]['name']}{name[-1]}"} if kind else {}
+            said[name] = first(form[name], "") | words
         return json.dumps(said)
     return json.dumps({name: first(item, name) for name, item in form.items()})
 
 
-def first(form: dict, label: str) -> object:  # type: ignore[type-arg]
+def first(form: dict, label: str) -> Any:  # type: ignore[type-arg]
     """The first value that a schema allows."""
     if "anyOf" in form:
         return first(form["anyOf"][0], label)
@@ -51,7 +49,7 @@ def first(form: dict, label: str) -> object:  # type: ignore[type-arg]
         return form["enum"][0]
     if form["type"] == "object":
         return {name: first(inner, label) for name, inner in form["properties"].items()}
-    return label
+    return label if form["type"] == "string" else 0
 
 
 def small_writer(

@@ -22,7 +22,7 @@ from envgen.share import share
 CHARS_PER_TOKEN = 4
 ANSWERS = {
     "full": {"brief": 1000, "fixture": 800, "files": 2500, "solution": 1200, "verifier": 2500},
-    "small": {"data": 170, "items": 130, "solution": 180},
+    "small": {"data": 150, "items": 100, "solution": 240},
 }
 """Tokens that each question is assumed to bring."""
 SHOWN = {"brief": 3500, "open": 9000}

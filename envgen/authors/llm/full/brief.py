@@ -9,7 +9,9 @@ from envgen.authors.fixtures.parts import Part
 from envgen.bases import PACKAGE
 
 MOST_FILES = 16
-_OPEN = re.compile(r"/(home/agent|opt|srv|data|var/log/[a-z0-9_-]+|etc/[a-z][a-z0-9._-]*)/[^\s]+")
+_OPEN = re.compile(
+    r"/(home/agent|opt|srv|data|var/log/[a-z0-9_-]+|etc/[a-z][a-z0-9._-]*)/[A-Za-z0-9._/-]+"
+)
 _LINE = re.compile(r"[^\x00-\x1f\x7f]*")
 
 

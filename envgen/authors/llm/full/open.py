@@ -1,6 +1,7 @@
 """The task call: what a task is (a form), its material (a plan), and the files of its open side."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -118,7 +119,7 @@ async def opened(spec: TaskSpec, kit: Kit, brief: Brief, evidence: str = "") -> 
         nonce=nonce,
     )
     rules = Rules(
-        paths="|".join(["instruction\\.md", *map(_escaped, names)]),
+        paths="|".join(["instruction\\.md", *map(re.escape, names)]),
         needed=("instruction.md", *names),
         finished=False,
         asked=asked,
@@ -163,7 +164,3 @@ async def _material(spec: TaskSpec, kit: Kit, brief: Brief) -> fixtures.Made | N
 
 def _plan(spec: TaskSpec, text: str) -> fixtures.Plan:
     return cast(fixtures.Plan, filled(fixtures.PLANS[spec.fixture], text))
-
-
-def _escaped(path: str) -> str:
-    return path.replace(".", "\\.").replace("+", "\\+")

@@ -39,7 +39,8 @@ async def written(
     shape = plan.shape_of(spec)
     data = await _data(spec, shape, kit, texts)
     task = await _task(spec, shape, data, kit)
-    solution = await _solution(spec, shape, task, kit, len(trail))
+    decimals = any(column.holds == "amount" for column in data.columns)
+    solution = await _solution(spec, shape, task, kit, decimals, len(trail))
     return TaskDraft(
         spec=spec,
         author=author_of(kit),
@@ -58,16 +59,16 @@ async def written(
 
 
 async def _data(spec: TaskSpec, shape: Shape, kit: Kit, texts: axes.Catalogue) -> datas.Data:
-    talk = Talk(spec, kit, "task", FORMS, text_of(datas.schema(shape.holds)))
+    talk = Talk(spec, kit, "task", FORMS, text_of(datas.schema(shape.wanted)))
     talk.say(
         "small/data.md.j2",
         persona=spec.persona,
         domain=texts.text("domain", spec.domain),
         skill=texts.text("skill_type", spec.skill_type, spec.domain),
-        holds=shape.holds,
+        wanted=shape.wanted,
         example=_example(),
     )
-    return await talk.answer(lambda text: _own(datas.read_data(text, shape.holds)))
+    return await talk.answer(lambda text: _own(datas.read_data(text, shape.wanted)))
 
 
 @cache
@@ -95,7 +96,7 @@ async def _task(spec: TaskSpec, shape: Shape, data: datas.Data, kit: Kit) -> Com
 
 
 async def _solution(
-    spec: TaskSpec, shape: Shape, task: Composed, kit: Kit, failed: int
+    spec: TaskSpec, shape: Shape, task: Composed, kit: Kit, decimals: bool, failed: int
 ) -> FileTree:
     """The solution; after failed ones, the same question a little warmer.
 
@@ -109,7 +110,7 @@ async def _solution(
         instruction=task.instruction,
         file=task.file,
         head=task.head,
-        example=worked(shape),
+        example=worked(shape, decimals),
         fence=shape.language,
     )
     return await talk.answer(lambda text: _code(text, shape, task.file))

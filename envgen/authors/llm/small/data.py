@@ -18,6 +18,8 @@ from envgen.authors.fixtures.parts import Part, schema_of
 from envgen.authors.llm.forms import checked, parsed
 
 Holds = Literal["choice", "integer", "amount", "date", "name"]
+Wanted = Literal["choice", "integer", "number", "date", "name"]
+"""What a column is asked for as; whether a `number` has decimals is for the model to say."""
 Layout = Literal["csv", "tsv", "log", "nested"]
 Row = tuple[str, ...]
 
@@ -27,7 +29,7 @@ NAMES = (
 )  # fmt: skip
 MOST = 10_000_000
 _FIRST_DAY = date(2024, 1, 1)
-WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,19}")
+WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,59}")
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,19}")
 _FILE = re.compile(r"[a-z][a-z0-9_-]{1,19}")
 
@@ -99,6 +101,10 @@ class _Counted(Part):
     high: int = Field(ge=0, le=MOST)
 
 
+class _Number(_Counted):
+    decimals: Literal["none", "two"]
+
+
 class _Day(Part):
     name: Literal["day", "date", "created_on", "reported_on", "sent_on", "closed_on", "seen_on"]
 
@@ -109,19 +115,19 @@ class _Person(Part):
     ]
 
 
-_COLUMNS: dict[Holds, type[Part]] = {
+_COLUMNS: dict[Wanted, type[Part]] = {
     "choice": _Chosen,
     "integer": _Counted,
-    "amount": _Counted,
+    "number": _Number,
     "date": _Day,
     "name": _Person,
 }
 
 
-def schema(holds: Sequence[Holds]) -> dict[str, Any]:
+def schema(wanted: Sequence[Wanted]) -> dict[str, Any]:
     """What the model fills in: the head, then `column1`, `column2`, ... each with its fields."""
     texts = {name: {"type": "string"} for name in ("title", "story", "file", "record")}
-    columns = {f"column{n}": schema_of(_COLUMNS[kind]) for n, kind in enumerate(holds, start=1)}
+    columns = {f"column{n}": schema_of(_COLUMNS[kind]) for n, kind in enumerate(wanted, start=1)}
     return closed(texts | columns)
 
 
@@ -135,7 +141,7 @@ def closed(fields: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def read_data(text: str, holds: Sequence[Holds]) -> Data:
+def read_data(text: str, wanted: Sequence[Wanted]) -> Data:
     """The data in an answer. Names and choices are made plain words: that is how they are used.
 
     Raises:
@@ -143,10 +149,11 @@ def read_data(text: str, holds: Sequence[Holds]) -> Data:
     """
     answer = parsed(text)
     columns = []
-    for number, kind in enumerate(holds, start=1):
+    for number, kind in enumerate(wanted, start=1):
         place = f"column{number}"
         given = checked(_COLUMNS[kind], answer.pop(place, None), place).model_dump()
-        fields = {"holds": kind, "choices": (), "low": 0, "high": 0} | given
+        holds = {"none": "integer", "two": "amount"}.get(given.pop("decimals", ""), kind)
+        fields: dict[str, Any] = {"holds": holds, "choices": (), "low": 0, "high": 0} | given
         fields["name"] = plain(fields["name"]).lower()
         said = [plain(fields.pop(f"choice{n}", "")) for n in (1, 2, 3, 4)]
         fields["choices"] = [choice for choice in dict.fromkeys(said) if choice]

@@ -152,9 +152,12 @@ def read_items(text: str, data: Data, gaps: str, needs: Sequence[Need]) -> tuple
 
 
 def _label(label: str, given: dict[str, Any], need: Need) -> str:
-    """The label; one that only repeats what is asked for gets the column's name before it."""
-    column = given.get("by", given.get("column"))
-    return f"{column}_{label}"[:20].strip("_") if label == need.ask and column else label
+    """The label; one that only repeats what is asked for says of which column, too."""
+    if label not in (need.ask, need.ask.removesuffix("_by")):
+        return label
+    group, column = given.get("by"), given.get("column", "records")
+    ask = need.ask.removesuffix("_by")
+    return f"{ask}_{column}_per_{group}" if group else f"{ask}_{column}"
 
 
 def _trouble(item: Item, data: Data, gaps: str, need: Need) -> str:

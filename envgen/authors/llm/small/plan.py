@@ -5,7 +5,7 @@ A label is only given where the task has what it says: skills decide layout, col
 
 from random import Random
 
-from envgen.authors.llm.small.data import Holds, Layout
+from envgen.authors.llm.small.data import Layout, Wanted
 from envgen.authors.llm.small.items import GROUPED, Ask, Need
 from envgen.authors.llm.small.shapes import Shape
 from envgen.records import TaskSpec
@@ -92,13 +92,13 @@ def shape_of(spec: TaskSpec) -> Shape:
     rng = Random(f"shape:{spec.digest}")
     short = spec.task_complexity == "short"
     if spec.verifier == "adversarial_corpus":
-        wide: tuple[Holds, ...] = () if short else ("choice", "date")
-        screened: tuple[Holds, ...] = ("choice", "integer", "name", *wide)
+        wide: tuple[Wanted, ...] = () if short else ("choice", "date")
+        screened: tuple[Wanted, ...] = ("choice", "integer", "name", *wide)
         return Shape("filter", spec.language, "log", screened, False, ())
     dated = "date_filtering" in spec.skills
-    holds: list[Holds] = ["choice", rng.choice(("integer", "amount"))]
-    holds += ["date"] if dated else ["name"]  # at least one column that no result needs
-    holds += [] if short else [rng.choice(("choice", "name" if dated else "date"))]
+    wanted: list[Wanted] = ["choice", "number"]
+    wanted += ["date"] if dated else ["name"]  # at least one column that no result needs
+    wanted += [] if short else [rng.choice(("choice", "name" if dated else "date"))]
     chosen: list[Ask] = []  # all different: a table this narrow has one answer to each
     for skill in spec.skills:
         if skill in _ASKS:
@@ -114,7 +114,7 @@ def shape_of(spec: TaskSpec) -> Shape:
         kind="report" if spec.verifier == "exact_text" else "program",
         language=spec.language,
         layout=layouts[0] if layouts else rng.choice(("csv", "tsv")),
-        holds=tuple(holds),
+        wanted=tuple(wanted),
         gappy=not _GAPPY.isdisjoint(spec.skills),
         needs=tuple(needs),
     )

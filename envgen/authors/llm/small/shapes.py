@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 from envgen.authors.llm.small import rules
-from envgen.authors.llm.small.data import Column, Data, Holds, Layout, Table, draw
+from envgen.authors.llm.small.data import Column, Data, Layout, Table, Wanted, draw
 from envgen.authors.llm.small.items import Item, Need
 from envgen.authors.llm.small.meaning import Ambiguous, lines, words
 from envgen.files import FileTree
@@ -37,7 +37,8 @@ class Shape:
     """`report`, `program` or `filter`."""
     language: str
     layout: Layout
-    holds: tuple[Holds, ...]
+    wanted: tuple[Wanted, ...]
+    """What the columns of the data are asked for as."""
     gappy: bool
     """Some numbers are missing."""
     needs: tuple[Need, ...]

@@ -31,13 +31,13 @@ class Worked:
     code: str
 
 
-def ships(shape: Shape) -> Data:
-    """The example's data: with the kinds of column that the task has, in its order."""
-    if shape.kind == "filter":
-        columns = [_column(kind, number) for number, kind in enumerate(shape.holds)]
-    else:
-        number: Holds = "amount" if "amount" in shape.holds else "integer"
-        columns = [_column(kind, 0) for kind in ("choice", number, "date", "name")]
+def ships(shape: Shape, decimals: bool) -> Data:
+    """The example's data: for a filter, with the columns of the task, in its order."""
+    wanted = shape.wanted if shape.kind == "filter" else ("choice", "number", "date", "name")
+    columns = [
+        _column(("amount" if decimals else "integer") if kind == "number" else kind, number)
+        for number, kind in enumerate(wanted)
+    ]
     return Data(
         title="Ships passing",
         story="I keep the light on a small island.",
@@ -77,9 +77,9 @@ def _item(need: Need, number: int) -> Item:
     return Item(label=f"{need.ask}_{number + 1}", ask=need.ask, column=column, by=by, where=where)
 
 
-def worked(shape: Shape) -> Worked:
-    """The example for a shape."""
-    data, items = ships(shape), example_items(shape)
+def worked(shape: Shape, decimals: bool) -> Worked:
+    """The example for a shape, with decimals in its numbers or without, as the task has them."""
+    data, items = ships(shape, decimals), example_items(shape)
     asked = [words(item, data) for item in items]
     asked += [f"`{c.name}`: {rules.words(c)}" for c in data.columns if shape.kind == "filter"]
     low, high = bounds(data.columns[1])
@@ -93,6 +93,6 @@ def worked(shape: Shape) -> Worked:
         report=bool(shape.report),
         low=low,
         high=high,
-        decimals=2 if "amount" in shape.holds else 0,
+        decimals=2 if decimals else 0,
     )
     return Worked(tuple(asked), code)
