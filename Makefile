@@ -25,7 +25,7 @@ demo: install engine ## twelve proven tasks, from nothing
 
 test: install engine lint types ## everything: style, types, and the whole test suite on real containers
 	@$(BIN)/envgen bases build
-	@$(BIN)/pytest
+	@$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 lint: install ## ruff
 	@$(BIN)/ruff check -q .

@@ -1,7 +1,7 @@
 """The seven gates. A task is kept only when each was executed and passed."""
 
 from envgen.errors import Fault
-from envgen.grade import attempt, build_image, check_initial, grade, other_conditions
+from envgen.grade import again, attempt, build_image, check_initial, grade, other_conditions
 from envgen.kit import Kit
 from envgen.leaks import leaks
 from envgen.ledger import Use
@@ -9,6 +9,7 @@ from envgen.lint import lint
 from envgen.records import BuiltTask, Evidence, Image, JobResult, Key, Rejection, Score, TaskDraft
 
 GATES = ("lint", "build", "initial", "noop", "reference", "determinism", "leak")
+NO_REFERENCE = "no reference: it is not shown that the task can be solved"
 
 
 async def build(draft: TaskDraft, kit: Kit) -> BuiltTask | Rejection:
@@ -22,10 +23,12 @@ async def build(draft: TaskDraft, kit: Kit) -> BuiltTask | Rejection:
         lint(draft)
         built_key, image, base = await build_image(draft, kit, _use(draft, "build"))
         initial_key = await _initial(draft, image, kit)
-        noop_key, baseline = await _noop(draft, image, kit)
-        reference_keys, outputs, score = await _reference(draft, image, kit)
+        noop_key, untouched = await _noop(draft, image, kit)
+        baseline = untouched.reward or 0.0
+        reference_keys, outputs, score = await _reference(draft, image, untouched, kit)
         repeat_keys = await _determinism(draft, image, outputs, score, kit)
-        if found := leaks(draft, image, kit.sandbox.blobs):
+        found = leaks(draft, image, kit.sandbox.blobs)
+        if found and draft.foreign is None:
             raise Fault("leak:found", "; ".join(found[:5]), (built_key,))
     except Fault as fault:
         if image is not None and kit.sandbox.engine.has(image):
@@ -44,13 +47,16 @@ async def build(draft: TaskDraft, kit: Kit) -> BuiltTask | Rejection:
         Evidence(gate="build", keys=(built_key,), summary=f"adds {image.bytes_added} bytes"),
         Evidence(gate="initial", keys=(initial_key,), summary="holds in a fresh container"),
         Evidence(gate="noop", keys=(noop_key,), summary=f"reward {baseline:g}, not passed"),
-        Evidence(gate="reference", keys=reference_keys, summary="passed"),
+        Evidence(
+            gate="reference", keys=reference_keys, summary="passed" if outputs else NO_REFERENCE
+        ),
         Evidence(
             gate="determinism",
             keys=repeat_keys,
-            summary=f"{len(repeat_keys)} repetitions, all equal",
+            summary=f"{len(repeat_keys)} repetitions, all equal"
+            + ("" if outputs else ", of the untouched container only"),
         ),
-        Evidence(gate="leak", keys=(built_key,), summary="nothing hidden in any layer"),
+        Evidence(gate="leak", keys=(built_key,), summary=_told(found)),
     )
     return BuiltTask(
         draft=draft,
@@ -69,18 +75,21 @@ async def _initial(draft: TaskDraft, image: Image, kit: Kit) -> Key:
     return key
 
 
-async def _noop(draft: TaskDraft, image: Image, kit: Kit) -> tuple[Key, float]:
+async def _noop(draft: TaskDraft, image: Image, kit: Kit) -> tuple[Key, Score]:
     key, score = await grade(draft, image, None, kit, _use(draft, "noop"))
     if score.reward is None:
         raise Fault("noop:invalid", score.invalid, (key,))
     if score.passed:
         raise Fault("noop:passes", "the untouched container passes", (key,))
-    return key, score.reward
+    return key, score
 
 
 async def _reference(
-    draft: TaskDraft, image: Image, kit: Kit
-) -> tuple[tuple[Key, ...], str, Score]:
+    draft: TaskDraft, image: Image, untouched: Score, kit: Kit
+) -> tuple[tuple[Key, ...], str | None, Score]:
+    """Receipts, outputs and grade; without a reference no outputs, and the untouched grade."""
+    if not draft.solution:
+        return (), None, untouched
     use = _use(draft, "reference")
     keys, solved, score = await attempt(draft, image, draft.solution, kit, use)
     if score.reward is None:
@@ -91,21 +100,29 @@ async def _reference(
 
 
 async def _determinism(
-    draft: TaskDraft, image: Image, outputs: str, score: Score, kit: Kit
+    draft: TaskDraft, image: Image, outputs: str | None, score: Score, kit: Kit
 ) -> tuple[Key, ...]:
     keys: list[Key] = []
     for repeat in range(1, kit.config.gates.repeats + 1):
         conditions = other_conditions(repeat)
         use = _use(draft, "determinism")
-        key, again = await grade(draft, image, outputs, kit, use, conditions)
+        key, other = await again(draft, image, outputs, kit, use, conditions)
         keys.append(key)
-        if again != score:
+        if other != score:
             raise Fault(
                 "determinism:differs",
-                f"under {conditions.model_dump()}: {explain(again)}",
+                f"under {conditions.model_dump()}: {explain(other)}",
                 tuple(keys),
             )
     return tuple(keys)
+
+
+def _told(found: list[str]) -> str:
+    """What the scan says of an imported task. The same bytes on both sides may be meant, a pristine
+    copy of an input for example, so it is for the audit to show whether they give anything away."""
+    if not found:
+        return "nothing hidden in any layer"
+    return f"{len(found)} places share bytes with the hidden side: {'; '.join(found[:5])}"
 
 
 def explain(score: Score) -> str:

@@ -106,6 +106,19 @@ class GateConfig(_Group):
     """Times that the reference's grade is repeated under other conditions."""
 
 
+class AuditConfig(_Group):
+    """How built tasks are audited, and what a finding means for them."""
+
+    policy: Literal["strict", "proven", "report"] = "proven"
+    """`strict`: what is proven or suspected rejects; `proven`: what is proven rejects, what is only
+    suspected is noted; `report`: nothing rejects."""
+    probes: bool = True
+    """Run attacks, alternatives and repetitions in containers; else only the rules look."""
+    noise: float = Field(0.15, ge=0, lt=1)
+    """Reward above the untouched container's that wrong work may earn: graded checks pay a little
+    for the mere form of an answer: a header line, files that agree with each other."""
+
+
 class ExportConfig(_Group):
     """How kept tasks are written."""
 
@@ -124,6 +137,7 @@ class RunConfig(_Group):
     engine: EngineConfig = Field(default_factory=EngineConfig)
     llm: LlmConfig = Field(default_factory=LlmConfig)
     gates: GateConfig = Field(default_factory=GateConfig)
+    audit: AuditConfig = Field(default_factory=AuditConfig)
     export: ExportConfig = Field(default_factory=ExportConfig)
 
 

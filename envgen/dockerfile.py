@@ -2,13 +2,14 @@
 
 FROM, COPY of a tree, one RUN, and metadata; no heredoc, no --mount, no `# syntax`, no ADD. Set-up
 runs as the agent and never as root, so nothing that an author wrote can change the tools that gates
-and graders later run with.
+and graders later run with. Imported tasks are the exception: their makers' steps need root.
 """
 
 import shlex
 from collections.abc import Iterable
 from functools import lru_cache
 
+from envgen import foreign
 from envgen.files import File, FileTree
 from envgen.records import AGENT_UID, HOME, TaskDraft
 
@@ -16,7 +17,12 @@ OWNER = f"{AGENT_UID}:{AGENT_UID}"
 
 
 def context(draft: TaskDraft) -> FileTree:
-    """The build context: `own0/`, `own1/`, ... for each folder of the agent's, and `root/`."""
+    """The build context: `own0/`, `own1/`, ... for each folder of the agent's, and `root/`.
+
+    An imported task has `import/` instead (see `foreign`).
+    """
+    if draft.foreign is not None:
+        return foreign.context(draft)
     return _context(draft.environment.files, owned(draft.workdir, draft.outputs))
 
 
@@ -35,6 +41,8 @@ def _context(tree: FileTree, folders: tuple[str, ...]) -> FileTree:
 
 def task_lines(draft: TaskDraft) -> str:
     """Everything of a task's Dockerfile below the parent's lines."""
+    if draft.foreign is not None:
+        return foreign.task_lines(draft)
     tops = {path.split("/")[0] for path in context(draft)}
     lines = [
         f"COPY --chown={OWNER} own{number}/ {folder}/"
@@ -43,11 +51,20 @@ def task_lines(draft: TaskDraft) -> str:
     ]
     if "root" in tops:
         lines.append("COPY root/ /")
+    if odd := _odd_modes(draft):
+        lines.append(f"RUN {odd}")
     if draft.environment.setup:
         lines.append(f"RUN {_setup(draft)}")
     if draft.workdir != HOME:
         lines.append(f"WORKDIR {draft.workdir}")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _odd_modes(draft: TaskDraft) -> str:
+    """Sets the modes that a version control system would lose, as an exported folder may go
+    through one."""
+    odd = {p: f.mode for p, f in draft.environment.files.items() if f.mode not in (0o644, 0o755)}
+    return " && ".join(f"chmod {mode:04o} {shlex.quote(f'/{path}')}" for path, mode in odd.items())
 
 
 def install_line(packages: tuple[str, ...]) -> str:

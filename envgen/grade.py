@@ -9,8 +9,10 @@ import math
 from functools import cache, lru_cache
 from typing import Any
 
-from envgen import dockerfile
+from envgen import dockerfile, foreign
 from envgen.files import File, FileTree
+from envgen.foreign import imported
+from envgen.jobs import LOGS, PYTHON, Conditions, job_of, last
 from envgen.kit import Kit
 from envgen.ledger import Use
 from envgen.records import (
@@ -20,18 +22,14 @@ from envgen.records import (
     Image,
     ImageRequest,
     InitialState,
-    Job,
     JobResult,
     Key,
     Put,
-    Record,
     Score,
     TaskDraft,
 )
 from envgen.share import share
 
-PYTHON = ("/usr/bin/python3", "-I", "-B")
-LOGS = "/logs/verifier"
 CANDIDATE_SHARE = 0.6
 """Share of the verifier's time that all candidate runs together may take: a slow answer then costs
 checks, and never the verdict."""
@@ -43,22 +41,6 @@ _RESTORE_AND_TEST = (
     'mkdir -p -- "$(dirname -- "$d")" && mv -T -- "/.outputs$d" "$d"; fi; done; '
     "rm -rf /.outputs; exec /bin/bash /tests/test.sh"
 )
-
-
-class Conditions(Record):
-    """Circumstances that must not change a grade."""
-
-    hash_seed: int = 0
-    zone: str = "UTC0"
-    locale: str = "C.UTF-8"
-    cpus: int = 2
-
-    def env(self) -> tuple[tuple[str, str], ...]:
-        return (
-            ("LC_ALL", self.locale),
-            ("PYTHONHASHSEED", str(self.hash_seed)),
-            ("TZ", self.zone),
-        )
 
 
 def other_conditions(repeat: int) -> Conditions:
@@ -84,7 +66,9 @@ def verifier_kit() -> FileTree:
 
 
 def tests_tree(draft: TaskDraft) -> FileTree:
-    """Everything in `/tests` while grading."""
+    """Everything in `/tests` while grading: of an imported task, what its maker put there."""
+    if draft.foreign is not None:
+        return draft.tests
     return _merged(draft.tests, _facts(draft))
 
 
@@ -148,12 +132,18 @@ async def check_initial(
     draft: TaskDraft, image: Image, kit: Kit, use: Use
 ) -> tuple[Key, JobResult]:
     """The initial-state check, in a fresh container."""
-    job = _job(
+    command: tuple[str, ...] = (*PYTHON, "/tests/verifiers/initial.py")
+    put = Put(target="/tests", tree=_facts(draft), mode=0o700)
+    if draft.foreign is not None:
+        command = foreign.initial_command(draft)
+        put = Put(target="/initial", tree=draft.foreign.initial)
+    job = job_of(
         draft,
         image,
-        command=(*PYTHON, "/tests/verifiers/initial.py"),
+        command=command,
         uid=0,
-        puts=(Put(target="/tests", tree=_facts(draft), mode=0o700),),
+        env=draft.foreign.env if draft.foreign is not None else (),
+        puts=(put,),
         seconds=draft.limits.verify_seconds,
     )
     return await kit.sandbox.run(job, use)
@@ -163,13 +153,15 @@ async def solve(
     draft: TaskDraft, image: Image, solution: FileTree, kit: Kit, use: Use
 ) -> tuple[Key, JobResult]:
     """Run a solution as the agent, under the task's own limits; its outputs are captured."""
-    job = _job(
+    maker = draft.foreign
+    job = job_of(
         draft,
         image,
         command=("/bin/bash", "/solution/solve.sh"),
-        uid=AGENT_UID,
+        uid=AGENT_UID if maker is None else maker.agent_uid,
         cwd=draft.workdir,
-        puts=(Put(target="/solution", tree=solution),),
+        env=() if maker is None else maker.env + maker.agent_env,
+        puts=(Put(target="/solution", tree=solution), *(imported.log_folders() if maker else ())),
         capture=draft.outputs,
         seconds=draft.limits.agent_seconds,
     )
@@ -184,19 +176,29 @@ async def grade(
     use: Use,
     conditions: Conditions | None = None,
 ) -> tuple[Key, Score]:
-    """Grade captured outputs (or, with None, the untouched image) in a fresh container."""
+    """Grade captured outputs (or, with None, the untouched image) in a fresh container.
+
+    Outputs of a task that is graded where the agent worked cannot be graded elsewhere: see
+    `attempt` and `again`.
+    """
     conditions = conditions or Conditions()
+    if draft.foreign is not None:
+        job = imported.grading_job(draft, image, outputs, conditions)
+        key, result = await kit.sandbox.run(job, use)
+        return key, imported.score_of(draft, result)
     folders = draft.outputs if outputs else ()
-    job = _job(
+    job = job_of(
         draft,
         image,
         command=("/bin/sh", "-c", _RESTORE_AND_TEST, "restore", *folders),
         uid=0,
         env=conditions.env(),
         cpus=conditions.cpus,
+        memory_mb=conditions.memory_mb(draft),
         puts=(
             Put(target="/tests", tree=tests_tree(draft), mode=0o700),
             Put(target=LOGS, tree=_EMPTY, mode=0o700),
+            *conditions.puts,
         ),
         restore=outputs,
         collect=LOGS,
@@ -210,6 +212,9 @@ async def attempt(
     draft: TaskDraft, image: Image, solution: FileTree, kit: Kit, use: Use
 ) -> tuple[tuple[Key, ...], JobResult, Score]:
     """Solve, then grade. What the agent did wrong (too much output) is a failed score."""
+    if draft.foreign is not None and draft.foreign.grading == "shared":
+        key, solved, score = await _shared(draft, image, solution, kit, use, Conditions())
+        return (key,), solved, score
     solved_key, solved = await solve(draft, image, solution, kit, use)
     if solved.captured is None:
         over = CheckResult(
@@ -220,18 +225,23 @@ async def attempt(
     return (solved_key, key), solved, score
 
 
-def _job(draft: TaskDraft, image: Image, **fields: Any) -> Job:
-    limits = draft.limits
-    shared = {
-        "image": image.content,
-        "image_ref": image.ref,
-        "memory_mb": limits.memory_mb,
-        "pids": limits.pids,
-        "disk_mb": limits.disk_mb,
-        "cpus": limits.cpus,
-        "capture_mb": limits.outputs_mb,
-    }
-    return Job(**(shared | fields))
+async def again(
+    draft: TaskDraft, image: Image, outputs: str | None, kit: Kit, use: Use, conditions: Conditions
+) -> tuple[Key, Score]:
+    """The reference's grade under other circumstances; with it, where it must be, the solving."""
+    if outputs and draft.foreign is not None and draft.foreign.grading == "shared":
+        key, _, score = await _shared(draft, image, draft.solution, kit, use, conditions)
+        return key, score
+    return await grade(draft, image, outputs, kit, use, conditions)
+
+
+async def _shared(
+    draft: TaskDraft, image: Image, solution: FileTree, kit: Kit, use: Use, conditions: Conditions
+) -> tuple[Key, JobResult, Score]:
+    """Solution and tests of an imported task in one container."""
+    job = imported.shared_job(draft, image, solution, conditions)
+    key, result = await kit.sandbox.run(job, use)
+    return key, result, imported.score_of(draft, result)
 
 
 # -- verdict -----------------------------------------------------------------------------------
@@ -247,7 +257,7 @@ def score_of(result: JobResult) -> Score:
         over = CheckResult(name=result.status, score=0, detail="used up while grading")
         return Score(reward=0.0, checks=(over,))
     if result.status == "timeout":
-        return Score(invalid=f"verifier_timeout: {_last(result)}")
+        return Score(invalid=f"verifier_timeout: {last(result)}")
     try:
         report = json.loads(result.file("report.json") or "{}")
     except (ValueError, RecursionError):
@@ -255,7 +265,7 @@ def score_of(result: JobResult) -> Score:
     text = result.file("reward.txt")
     if text is None or result.exit_code != 0:
         reason = report.get("error") if isinstance(report, dict) else None
-        return Score(invalid=f"no_reward: exit {result.exit_code}: {reason or _last(result)}")
+        return Score(invalid=f"no_reward: exit {result.exit_code}: {reason or last(result)}")
     try:
         reward = float(text)
     except ValueError:
@@ -267,7 +277,3 @@ def score_of(result: JobResult) -> Score:
     except (KeyError, TypeError, ValueError):
         return Score(invalid="report_unreadable")
     return Score(reward=reward, checks=checks)
-
-
-def _last(result: JobResult) -> str:
-    return " ".join(result.output.split())[-300:]

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator
 from functools import lru_cache
 
-from envgen import bases
+from envgen import bases, foreign
 from envgen.errors import Fault
 from envgen.records import TaskDraft
 
@@ -28,6 +28,9 @@ _SYSTEM_ETC = re.compile(
     r"etc/(alternatives|apt|bash|cron|default|dpkg|environment|init|ld\.so|ldap|login|pam|passwd|"
     r"profile|python|rc|security|shadow|skel|ssl|sudoers|systemd|terminfo|update|X11)"
 )
+_KERNEL = ("dev", "proc", "sys")
+FOREIGN_DEPTH, FOREIGN_BYTES = 11, 360
+"""Of a path: the build context puts four folders above it (see `files.MAX_DEPTH`)."""
 _FOLDER = re.compile(r"(/[A-Za-z0-9._-]+)+")
 _CONTROL = re.compile(
     "[\0-\x08\x0b-\x1f\x7f-\x9f"  # controls, but for tab and newline
@@ -44,6 +47,9 @@ def lint(draft: TaskDraft) -> None:
 
 def _troubles(draft: TaskDraft) -> Iterator[tuple[str, str]]:
     yield from _texts(draft)
+    if draft.foreign is not None:
+        yield from foreign_troubles(draft)
+        return
     yield from _environment(draft)
     yield from _folders(draft)
     yield from _tests(draft)
@@ -65,7 +71,38 @@ def _texts(draft: TaskDraft) -> Iterator[tuple[str, str]]:
         yield "text", "the title has more than one line"
 
 
-def _environment(draft: TaskDraft) -> Iterator[tuple[str, str]]:
+def foreign_troubles(draft: TaskDraft) -> Iterator[tuple[str, str]]:
+    """The rules for imported tasks. Their makers may put files anywhere and run set-up as root;
+    what protects the host is the builder's container, and the tests are theirs as they are."""
+    yield from _base(draft)
+    for path in draft.environment.files:
+        if path.split("/")[0] in _KERNEL:
+            yield "path", f"/{path} is not a place where an image may hold files"
+    for path in (*draft.environment.files, *draft.tests):
+        if path.count("/") > FOREIGN_DEPTH or len(path.encode()) > FOREIGN_BYTES:
+            yield "path", f"{path[:80]} is too deep or too long to be put into a container"
+    yield from _foreign_folders(draft)
+    if draft.tests.size > MAX_TREE_BYTES:
+        yield "size", f"the tests have over {MAX_TREE_BYTES >> 20} MB"
+    if "test.sh" not in draft.tests:
+        yield "tests", "tests/test.sh is missing"
+    if draft.solution:
+        yield from _solution(draft)
+
+
+def _foreign_folders(draft: TaskDraft) -> Iterator[tuple[str, str]]:
+    if not draft.outputs:
+        yield "outputs", "no folder carries over to grading"
+    for folder in (draft.workdir, *draft.outputs):
+        if not (folder == "/" or _FOLDER.fullmatch(folder)) or ".." in folder.split("/"):
+            yield "outputs", f"{folder!r} is not an absolute, plain path"
+    for folder in draft.outputs:
+        if foreign.NEEDED.fullmatch(folder):
+            yield "outputs", f"{folder} cannot be replaced by outputs: the grader needs it"
+    yield from _nested(draft)
+
+
+def _base(draft: TaskDraft) -> Iterator[tuple[str, str]]:
     environment = draft.environment
     if environment.base not in bases.names():
         yield "base", f"no base {environment.base!r}: known are {', '.join(bases.names())}"
@@ -74,6 +111,17 @@ def _environment(draft: TaskDraft) -> Iterator[tuple[str, str]]:
             yield "packages", f"{package!r} is not the name of a Debian package"
     if len(environment.files) > MAX_FILES or environment.files.size > MAX_TREE_BYTES:
         yield "size", f"the environment has over {MAX_FILES} files or {MAX_TREE_BYTES >> 20} MB"
+
+
+def _nested(draft: TaskDraft) -> Iterator[tuple[str, str]]:
+    for folder in draft.outputs:
+        if any(other != folder and f"{other}/".startswith(f"{folder}/") for other in draft.outputs):
+            yield "outputs", f"{folder} holds another output folder"
+
+
+def _environment(draft: TaskDraft) -> Iterator[tuple[str, str]]:
+    environment = draft.environment
+    yield from _base(draft)
     for path in environment.files:
         if not _PLACES.match(path) or _SYSTEM_ETC.match(path):
             yield "path", f"/{path} is not a place where a task may put files"
@@ -92,9 +140,7 @@ def _folders(draft: TaskDraft) -> Iterator[tuple[str, str]]:
             yield "outputs", f"{folder!r} is not an absolute, plain path"
         elif not _PLACES.match(f"{folder[1:]}/x") or _SYSTEM_ETC.match(folder[1:]):
             yield "outputs", f"{folder} is not a place that a task may use"
-    for folder in draft.outputs:
-        if any(other != folder and f"{other}/".startswith(f"{folder}/") for other in draft.outputs):
-            yield "outputs", f"{folder} holds another output folder"
+    yield from _nested(draft)
     for path in (*draft.hide, *draft.initial.present, *draft.initial.absent):
         if not path.startswith("/") or "\0" in path or ".." in path.split("/"):
             yield "path", f"{path!r} must be absolute"

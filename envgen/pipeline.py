@@ -1,36 +1,52 @@
 """Whole runs: `produce` one task; `run` many of them under a bound.
 
 The program reads like its description: a spec is authored, the draft goes through the gates, may
-be mended after what they saw, and what comes out is a built task or a rejection. The ledger makes
-a second run free, so there is no other notion of being done.
+be mended after what they saw, and what comes out is a built task or a rejection. An imported draft
+begins at the gates. The ledger makes a second run free, so there is no other notion of being done.
 """
 
 import asyncio
 import traceback
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
+from envgen.audit import audit
 from envgen.authors import author, rounds
 from envgen.build import build
 from envgen.errors import Fault, ImageMissing, Misconfigured, Weather
 from envgen.grade import image_request
 from envgen.kit import Kit
-from envgen.records import BuiltTask, Rejection, TaskDraft, TaskSpec
+from envgen.records import AuditReport, BuiltTask, Rejection, TaskDraft, TaskSpec
 
 A = TypeVar("A")
 B = TypeVar("B")
+Item = TaskSpec | TaskDraft | Rejection
+"""What a run is made of: specs to author; or, of an import, drafts and the reasons for none."""
+S = TypeVar("S", bound=Item)
 
 GIVE_UP = 8
 """Tasks in a row that weather or a bug may end before the run stops feeding new ones."""
 
 
-async def produce(spec: TaskSpec, kit: Kit) -> BuiltTask | Rejection:
-    """One task from its spec: a built task, or the rejection that says why not.
+class Items(Protocol):
+    """Many of them, counted beforehand and gone through any number of times."""
 
-    What a gate saw goes back to an author who can mend, a bounded number of times.
-    """
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Item]: ...
+
+
+async def produce(item: Item, kit: Kit) -> BuiltTask | Rejection:
+    """One task from what there is of it: a built task, or the rejection that says why not."""
+    if isinstance(item, Rejection):
+        return item
+    return await (proven(item, kit) if isinstance(item, TaskDraft) else _written(item, kit))
+
+
+async def _written(spec: TaskSpec, kit: Kit) -> BuiltTask | Rejection:
+    """What a gate saw goes back to an author who can mend, a bounded number of times."""
     trail: list[Rejection] = []
     while True:
         draft = await authored(spec, kit, trail)
@@ -59,6 +75,12 @@ async def authored(
         )
 
 
+async def audited(item: Item, kit: Kit) -> AuditReport | Rejection:
+    """The audit of one task, made (or recalled) from what there is of it."""
+    task = await produce(item, kit)
+    return task if isinstance(task, Rejection) else await audit(task, kit)
+
+
 async def proven(draft: TaskDraft, kit: Kit) -> BuiltTask | Rejection:
     """The draft after its gates, with its image in the engine.
 
@@ -82,7 +104,7 @@ async def proven(draft: TaskDraft, kit: Kit) -> BuiltTask | Rejection:
 class Unfinished:
     """A task that trouble outside of it ended; running again takes it up."""
 
-    spec: TaskSpec
+    slug: str
     reason: str
     bug: bool = False
     stops: bool = False
@@ -110,31 +132,36 @@ class Stop:
 
 
 async def run(
-    specs: Iterable[TaskSpec],
+    items: Iterable[S],
     kit: Kit,
     stop: Stop,
-    step: Callable[[TaskSpec, Kit], Awaitable[A]],
-) -> AsyncGenerator[tuple[TaskSpec, A | Unfinished], None]:
-    """Take many specs through a step (`produce`, `authored`), in order of completion.
+    step: Callable[[S, Kit], Awaitable[A]],
+) -> AsyncGenerator[tuple[int, A | Unfinished], None]:
+    """Take many items through a step (`produce`, `authored`), in order of completion.
+
+    Yields an item's number, from 0 in their order, and what became of it.
 
     The one place that catches what nobody expected: a bug ends its task with a traceback, not the
     run. Misconfigured ends the run, for every other task would meet it too.
     """
 
-    async def guarded(spec: TaskSpec) -> tuple[TaskSpec, A | Unfinished]:
+    async def guarded(numbered: tuple[int, S]) -> tuple[int, A | Unfinished]:
+        number, item = numbered
         try:
-            return spec, await step(spec, kit)
+            return number, await step(item, kit)
         except Weather as weather:
-            return spec, Unfinished(spec, f"{weather.code}: {weather}", stops=weather.stops)
+            reason = f"{weather.code}: {weather}"
+            return number, Unfinished(item.slug, reason, stops=weather.stops)
         except Misconfigured:
             raise
         except Exception:  # noqa: BLE001 - the one catcher
-            return spec, Unfinished(spec, traceback.format_exc(), bug=True)
+            return number, Unfinished(item.slug, traceback.format_exc(), bug=True)
 
-    async with aclosing(bounded(guarded, specs, kit.config.engine.in_flight, stop)) as outcomes:
-        async for spec, outcome in outcomes:
+    limit = kit.config.engine.in_flight
+    async with aclosing(bounded(guarded, enumerate(items), limit, stop)) as outcomes:
+        async for number, outcome in outcomes:
             stop.saw(outcome)
-            yield spec, outcome
+            yield number, outcome
 
 
 async def bounded(

@@ -1,15 +1,22 @@
 """Every record of envgen: frozen values without ids, times, cost or host paths.
 
-Equal content means equal digest. The flow is TaskSpec -> TaskDraft -> BuiltTask -> ManifestRow,
-with Rejection as the other normal ending; Request and Completion are one question to a model, Job
-and JobResult one sandbox run.
+Equal content means equal digest. The flow is TaskSpec -> TaskDraft -> BuiltTask -> AuditReport ->
+ManifestRow, with Rejection as the other normal ending; Request and Completion are one question to a
+model, Job and JobResult one sandbox run.
 """
 
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 from envgen.digest import canonical, digest_bytes, short
 from envgen.files import FileTree
@@ -106,6 +113,47 @@ class InitialState(Record):
     """Each is run as the agent and must exit 0."""
 
 
+class BuildStep(Record):
+    """One step of a stranger's container definition; run as root builds it, in its order."""
+
+    files: tuple[str, ...] = ()
+    """Paths of `Environment.files` that it lays down before it runs anything."""
+    owner: str = "0:0"
+    """Of those files: names or numbers, as in `COPY --chown`."""
+    run: str = ""
+    """Shell text; empty when the step only lays down files."""
+    shell: tuple[str, ...] = ("/bin/sh",)
+    """What reads the text, with its options."""
+    user: str = "root"
+    cwd: str = "/"
+    env: tuple[tuple[str, str], ...] = ()
+
+
+class Foreign(Record):
+    """What only an imported task has: how its maker builds and grades it."""
+
+    steps: tuple[BuildStep, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
+    """Variables of the image, for the agent and the tests."""
+    agent_env: tuple[tuple[str, str], ...] = ()
+    """More of them, for the agent alone."""
+    test_env: tuple[tuple[str, str], ...] = ()
+    """More of them, for the tests alone."""
+    agent_uid: Literal[0, 1000] = 0
+    verifier_uid: Literal[0, 1000] = 0
+    grading: Literal["fresh", "shared"]
+    """`fresh`: outputs carry over into a new container. `shared`: the tests run where the agent
+    worked, beside whatever it left running; a form that can be forged."""
+    verdict: Literal["file", "status"] = "file"
+    """Where the reward is: in the log folder, or the exit status of the tests (0 or 1)."""
+    stale: bool = False
+    """The maker's harness does not remove reward files before the tests (`shared` only)."""
+    initial: FileTree = FileTree()
+    """pytest files about the untouched container; empty when the maker has none."""
+    notes: tuple[str, ...] = ()
+    """What the import changed, guessed or left out, one sentence each."""
+
+
 class TaskDraft(Record):
     """The waist of the system: every author ends here, every later step starts here."""
 
@@ -133,6 +181,16 @@ class TaskDraft(Record):
     secrets: tuple[str, ...] = ()
     """Literal truths that must not be found in the image, in any layer."""
     limits: Limits = Limits()
+    foreign: Foreign | None = None
+    """Of imported tasks only. It is left out where it is None: the identity of all others is as
+    old as they are."""
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = handler(self)
+        if fields.get("foreign", self) is None:
+            del fields["foreign"]
+        return fields
 
     @property
     def slug(self) -> str:
@@ -390,3 +448,122 @@ class Rejection(Record):
     code: str
     detail: str
     proof: tuple[Key, ...] = ()
+
+
+# -- audit -------------------------------------------------------------------------------------
+
+Label = Literal[
+    "CLEAN",
+    "VERIFIER-TOO-WEAK",
+    "INSTR-VERIFIER-MISMATCH",
+    "INSTR-ENV-MISMATCH",
+    "ANSWER-LEAK",
+    "INSTR-AMBIGUOUS",
+    "TASK-TRIVIAL",
+    "OTHER",
+]
+
+Soundness = Literal["accepts-wrong", "rejects-right", "unstable", "unknown"]
+"""What is wrong with the verdicts of the task."""
+
+Exploitability = Literal["rollout", "grading", "reward", "layers", "privileged"]
+"""What somebody needs who wants to make use of it: what the agent can see or reach while it works;
+what its programs can reach while they are graded; nothing but rewards, or a right answer of one's
+own; the layers of the published image; knowledge of the hidden tests (such a finding never
+rejects)."""
+
+
+class Place(Record):
+    """A line of one of the task's files; line 0 is the file as a whole."""
+
+    file: str
+    """`instruction.md`, or a path that begins with `environment/`, `tests/` or `solution/`."""
+    line: int = Field(0, ge=0)
+
+
+class Attack(Record):
+    """A submission that does not do the task, as the solution of one run."""
+
+    probe: str
+    """The family of attacks, e.g. `filling`."""
+    name: str
+    label: Label
+    """What it proves when it earns something."""
+    exploitability: Exploitability
+    does: str
+    """What it does, in a sentence."""
+    tree: FileTree
+    """Holds a `solve.sh`."""
+    parts: tuple["Attack", ...] = ()
+    """The attacks that this one combines: each is tried alone where all together earn something."""
+    places: tuple[Place, ...] = ()
+
+
+class Trial(Record):
+    """An attack, an alternative or a mutant after it ran, with what it earned."""
+
+    probe: str
+    name: str
+    does: str
+    keys: tuple[Key, ...]
+    reward: float | None
+    """None where the grader gave no verdict; then `note` says why."""
+    passed: bool
+    note: str = ""
+    tree: FileTree = FileTree()
+    """What ran as the solution; empty for a mutant, which is no submission but graded outputs."""
+    outputs: str = ""
+    """Blob: a mutant's outputs."""
+
+
+class Finding(Record):
+    """One thing that is wrong with a task. Without a receipt it is a suspicion."""
+
+    label: Label
+    code: str
+    """Probe or rule, and what it found, e.g. `filling:filled`."""
+    severity: int = Field(ge=1, le=3)
+    """3: work that knows nothing passes, or right work cannot. 2: the same, with half of the reward
+    or with a right answer to begin with. 1: less."""
+    message: str
+    soundness: Soundness
+    exploitability: Exploitability
+    places: tuple[Place, ...] = ()
+    trial: str = ""
+    """`probe:name` of the trial that proves it."""
+    proof: tuple[Key, ...] = ()
+
+    @property
+    def proven(self) -> bool:
+        return bool(self.proof)
+
+
+class Tier(Record):
+    """A tier of the audit: whether it ran, and why not."""
+
+    name: str
+    ran: bool
+    note: str = ""
+
+
+class AuditReport(Record):
+    """What an audit of a built task came to; label and verdict are derived (`audit.verdict`)."""
+
+    task: str
+    """Digest of the draft."""
+    image: str
+    """Content of the image that it ran in."""
+    slug: str
+    baseline: float
+    tiers: tuple[Tier, ...]
+    findings: tuple[Finding, ...]
+    trials: tuple[Trial, ...]
+    mutants: int = 0
+    """Mutants of the reference's outputs that were graded."""
+    survivors: tuple[str, ...] = ()
+    """Names of those that passed."""
+
+    @property
+    def kill_rate(self) -> float | None:
+        """Share of mutants that did not pass; None when there were none."""
+        return 1 - len(self.survivors) / self.mutants if self.mutants else None

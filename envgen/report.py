@@ -19,13 +19,14 @@ def report(folder: RunFolder, settings: RunConfig) -> dict[str, Any]:
     specs = axes.read_specs(folder.specs) if folder.specs.exists() else []
     kept = _rows(folder.manifest, ["index", "image_bytes", "baseline"])
     rejected = _rows(folder.rejections, ["index", "task", "step", "code", "detail"])
+    total = len(specs) or len(kept) + len(rejected)
     left = {row["index"] for row in kept}
     catalogue = catalogue_of(settings)
     survivors = [spec for spec in specs if spec.index in left]
     return {
         "run": folder.path.name,
         "manifest": str(folder.manifest),
-        "funnel": _funnel(len(specs), rejected, len(kept)),
+        "funnel": _funnel(total, rejected, len(kept)),
         "reasons": dict(Counter(str(row["code"]) for row in rejected).most_common()),
         "rejections": [_short(row) for row in rejected],
         "balance": {
@@ -42,11 +43,12 @@ def _rows(path: Any, columns: list[str]) -> list[parquet.Row]:
     return list(parquet.read(path, columns)) if path.exists() else []
 
 
-def _funnel(specs: int, rejected: list[parquet.Row], kept: int) -> list[dict[str, Any]]:
-    """How many specs were left after each step."""
+def _funnel(total: int, rejected: list[parquet.Row], kept: int) -> list[dict[str, Any]]:
+    """How many were left of the specs, or of the tasks that an import found, after each step."""
     lost = Counter(str(row["step"]) for row in rejected)
-    left, rows = specs, [{"step": "specs", "lost": 0, "left": specs}]
-    for step in ("author", *GATES):
+    first = "import" if lost["import"] else "author"
+    left, rows = total, [{"step": "specs", "lost": 0, "left": total}]
+    for step in (first, *GATES):
         left -= lost[step]
         rows.append({"step": step, "lost": lost[step], "left": left})
     unfinished = left - kept

@@ -18,10 +18,10 @@ from envgen.authors.llm.small import plan
 from envgen.authors.procedural import chosen
 from envgen.config import RunConfig
 from envgen.errors import Misconfigured
-from envgen.export import harbor, parquet
+from envgen.export import audits, harbor, parquet
 from envgen.files import write_whole
 from envgen.kit import Kit
-from envgen.pipeline import Stop, Unfinished, authored, produce
+from envgen.pipeline import Items, Stop, Unfinished, authored, produce
 from envgen.pipeline import run as run_all
 from envgen.records import BuiltTask, Rejection, TaskDraft, TaskSpec
 from envgen.sandbox.selftest import BASE, failures, rules
@@ -42,6 +42,11 @@ class RunFolder:
         return self.path / "specs.parquet"
 
     @property
+    def imported(self) -> Path:
+        """In place of specs, in a run of tasks that others made."""
+        return self.path / "import.json"
+
+    @property
     def config(self) -> Path:
         return self.path / "config.yaml"
 
@@ -52,6 +57,10 @@ class RunFolder:
     @property
     def rejections(self) -> Path:
         return self.path / "rejections.parquet"
+
+    @property
+    def audits(self) -> Path:
+        return self.path / "audit.parquet"
 
     @property
     def drafts(self) -> Path:
@@ -116,6 +125,10 @@ def draw(folder: RunFolder, settings: RunConfig, author: str | None) -> dict[str
 
     For an author who realises a part of the axes, only that part is drawn.
     """
+    if folder.imported.exists():
+        raise Misconfigured(
+            f"run {folder.path.name!r} is of tasks that were imported: use another --run for specs"
+        )
     folder.path.mkdir(parents=True, exist_ok=True)
     catalogue, census = catalogue_of(settings), axes.Census()
     support = support_of(settings, author)
@@ -152,7 +165,7 @@ def support_of(settings: RunConfig, author: str | None) -> Sequence[axes.Block] 
     return None
 
 
-class _Spool:
+class Spool:
     """Rows by index, on disk in a file without a name: memory stays flat and nothing is left."""
 
     def __init__(self, folder: Path) -> None:
@@ -209,43 +222,45 @@ async def draft_all(
                 tree = harbor.draft_folder(outcome, kit.config.export)
                 harbor.write(tree, folder.drafts / outcome.slug)
             elif isinstance(outcome, Unfinished):
-                _crash(folder, outcome)
+                crash(folder, outcome)
             watch(tally)
     return tally
 
 
 async def finish(
     folder: RunFolder,
-    specs: list[TaskSpec],
+    items: Items,
     kit: Kit,
     stop: Stop,
     watch: Callable[[Tally], None] = lambda tally: None,
 ) -> Tally:
-    """Produce every spec, write task folders as they come, then manifest and rejections.
+    """Produce every item, write task folders as they come, then manifest and rejections.
 
     Called again, it recalls what was executed and ends in the same bytes.
     """
-    tally = Tally(len(specs))
-    kept, rejected = _Spool(folder.path), _Spool(folder.path)
+    tally = Tally(len(items))
+    kept, rejected = Spool(folder.path), Spool(folder.path)
     tags, slugs = set[str](), set[str]()
     try:
         folder.tasks.mkdir(exist_ok=True)
-        async with aclosing(run_all(specs, kit, stop, produce)) as outcomes:
-            async for spec, outcome in outcomes:
+        async with aclosing(run_all(items, kit, stop, produce)) as outcomes:
+            async for number, outcome in outcomes:
                 tally.count(outcome)
                 if isinstance(outcome, BuiltTask):
                     tree = harbor.folder(outcome, kit.config.export)
-                    harbor.write(tree, folder.tasks / spec.slug)
-                    kept.add(spec.index, parquet.manifest_row(outcome, tree))
+                    harbor.write(tree, folder.tasks / outcome.draft.slug)
+                    kept.add(number, parquet.manifest_row(outcome, tree))
                     tags.add(outcome.image.ref)
-                    slugs.add(spec.slug)
+                    slugs.add(outcome.draft.slug)
                 elif isinstance(outcome, Rejection):
-                    rejected.add(spec.index, parquet.rejection_row(outcome))
+                    rejected.add(number, parquet.rejection_row(outcome))
                 else:
-                    _crash(folder, outcome)
+                    crash(folder, outcome)
                 watch(tally)
                 await asyncio.sleep(0)
         parquet.write_manifest(folder.manifest, kept.rows())
+        if folder.audits.exists():
+            audits.label_manifest(folder.manifest, folder.audits)
         parquet.write_rejections(folder.rejections, rejected.rows())
         if tally.done == tally.total and not (tally.unfinished or tally.bugs):
             _tidy(folder, slugs, kit, tags)
@@ -255,11 +270,11 @@ async def finish(
     return tally
 
 
-def _crash(folder: RunFolder, outcome: Unfinished) -> None:
+def crash(folder: RunFolder, outcome: Unfinished) -> None:
     """A bug's traceback is kept where the user can find it and send it."""
     if outcome.bug:
         folder.crashes.mkdir(exist_ok=True)
-        (folder.crashes / f"{outcome.spec.slug}.txt").write_text(outcome.reason)
+        (folder.crashes / f"{outcome.slug}.txt").write_text(outcome.reason)
 
 
 def _tidy(folder: RunFolder, slugs: set[str], kit: Kit, tags: set[str]) -> None:

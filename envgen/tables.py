@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from envgen.doctor import Finding
     from envgen.ledger.attempts import Spent
     from envgen.letters import Letter
+    from envgen.records import AuditReport, Trial
+
+
+MOST_LINES = 16
+"""Lines of each file of an attack that its page shows."""
 
 
 def balance_table(found: Mapping[str, Balance]) -> None:
@@ -46,6 +51,81 @@ def report_tables(found: Mapping[str, Any]) -> None:
     if spread:
         row = tuple(f"{spread[name]:.0f}" for name in ("median", "most", "total"))
         _print("bytes that tasks add to their bases", ("median", "most", "total"), [row])
+
+
+def audit_tables(found: Mapping[str, Any]) -> None:
+    """Labels of a run's tasks, and what was found."""
+    labels = [(name, str(n)) for name, n in found["labels"].items()]
+    _print(f"audit of run {found['run']}, policy {found['policy']}", ("label", "tasks"), labels)
+    if found["mutants"]:
+        rate, left = found["kill_rate"], found["survivors"]
+        _print("mutants of the references", ("mutants", "kill rate", "survivors"),
+               [(str(found["mutants"]), f"{rate:.4f}", "; ".join(left))])  # fmt: skip
+    rows = [
+        (f["finding"], f["task"], "proven" if f["proven"] else "suspected",
+         f"{f['label']} {f['code']}")
+        for f in found["findings"]
+    ]  # fmt: skip
+    if rows:
+        _print("findings", ("finding", "task", "", "what"), rows)
+    refused = [
+        (r["task"], r["code"], " ".join(r["detail"].split())[:200]) for r in found["refused"]
+    ]
+    if refused:
+        _print("not audited", ("task", "code", "detail"), refused)
+
+
+def audit_page(report: "AuditReport", instruction: str) -> None:
+    """Everything that a person needs to judge the findings of one task."""
+    from envgen.export.audits import finding_id
+
+    out = Console()
+    _lines(out, f"{report.slug}\n\n{instruction.strip()}\n")
+    _print("tiers", ("tier", "", "note"),
+           [(t.name, "ran" if t.ran else "did not run", t.note) for t in report.tiers])  # fmt: skip
+    for found in report.findings:
+        kind = "PROVEN" if found.proven else "suspected"
+        places = ", ".join(f"{p.file}:{p.line}" if p.line else p.file for p in found.places)
+        _lines(
+            out,
+            f"\n{kind} {found.label}  {finding_id(report, found)}  {found.code}\n"
+            f"  {found.message}\n  {found.soundness}; needs {found.exploitability}; {places}",
+        )
+        for trial in report.trials:
+            if f"{trial.probe}:{trial.name}" == found.trial:
+                _lines(out, _trial_text(trial))
+    rows = [
+        (t.probe, t.name[:60], "" if t.reward is None else f"{t.reward:g}", t.note[:100])
+        for t in report.trials
+    ]
+    _print("everything that was tried", ("probe", "name", "reward", "what the grader said"), rows)
+
+
+def _lines(out: Console, text: str) -> None:
+    """Text as it is: what is too long for the terminal is not broken, so that it can be copied."""
+    out.print(Text(clean(text)), soft_wrap=True)
+
+
+def _trial_text(trial: "Trial") -> str:
+    lines = [f"  reward {trial.reward}: {trial.note}"]
+    lines += [f"  receipt: envgen ledger show {key}" for key in trial.keys]
+    script = trial.tree["solve.sh"].data.decode(errors="replace") if trial.tree else ""
+    for name in sorted(trial.tree, key=lambda n: (n != "solve.sh", n)):
+        if name == "solve.sh" or name.startswith("files/") or f"/solution/{name}" in script:
+            text = trial.tree[name].data.decode(errors="replace").rstrip().split("\n")
+            lines += [f"  {name}:", *(f"    {line[:160]}" for line in text[:MOST_LINES])]
+            if len(text) > MOST_LINES:
+                lines.append(f"    ... and {len(text) - MOST_LINES} lines more")
+    return "\n".join(lines)
+
+
+def benchmark_table(found: Mapping[str, Mapping[str, int]]) -> None:
+    """What was said about each kind of planted defect."""
+    rows = [
+        (kind, ", ".join(f"{name} {n}" for name, n in sorted(row.items())))
+        for kind, row in found.items()
+    ]
+    _print("planted defects", ("kind", "labels given"), rows)
 
 
 def letters_table(found: Sequence["Letter"]) -> None:

@@ -1,4 +1,4 @@
-"""What became of the specs of a run, counted as it happens."""
+"""What became of the items of a run, counted as it happens."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from envgen.records import BuiltTask, Rejection, TaskDraft
 
 @dataclass
 class Tally:
-    """What became of the specs, counted as it happens."""
+    """What became of the items, counted as it happens."""
 
     total: int
     drafted: int = 0

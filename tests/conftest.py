@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from hypothesis import settings
 
 from envgen.config import RunConfig
 from envgen.errors import Misconfigured
@@ -19,6 +20,9 @@ from envgen.ledger import Ledger
 from envgen.records import TaskDraft
 from envgen.sandbox import Recorded
 from envgen.sandbox.scripted import Scripted
+
+settings.register_profile("envgen", deadline=None)  # how fast a machine is, is no property
+settings.load_profile("envgen")
 
 T = TypeVar("T")
 Do = Callable[[Coroutine[Any, Any, T]], T]

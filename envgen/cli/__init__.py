@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from envgen import __version__
-from envgen.cli import bases, ledger, look, tasks
+from envgen.cli import audit, bases, ledger, look, tasks
 from envgen.cli.work import end
 from envgen.errors import Misconfigured, Weather
 
@@ -38,6 +38,11 @@ app.command("run")(tasks.run)
 app.command("export")(look.export)
 app.command("report")(look.report)
 app.command("doctor")(look.doctor)
+_audits = typer.Typer(invoke_without_command=True)
+_audits.callback()(audit.audit)
+_audits.command("show")(audit.show)
+_audits.command("replay")(audit.replay)
+app.add_typer(_audits, name="audit")
 _group("bases", "The images that tasks stand on.", build=bases.build, list=bases.list_bases)
 _group(
     "ledger",

@@ -30,5 +30,23 @@ Profile = Annotated[
     str | None,
     typer.Option("--author-profile", help="full, or small for models of one or two billion."),
 ]
+Import = Annotated[
+    str | None,
+    typer.Option("--import", help="KIND:FOLDER of others' tasks: harbor, tmax or endless."),
+]
+BaseMap = Annotated[
+    list[str] | None,
+    typer.Option("--base-map", help="IMAGE=BASE[+package]... of an import; may be repeated."),
+]
+Wheels = Annotated[
+    Path | None, typer.Option("--wheels", help="Folder of wheels for what an import's pip wants.")
+]
+FetchWheels = Annotated[
+    bool | None, typer.Option("--fetch-wheels", help="Let pip fill that folder from its index.")
+]
+Grading = Annotated[
+    str | None,
+    typer.Option("--grading", help="fresh (our own), or shared; as the makers do by default."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 DEFAULT_DATA = Path("data")

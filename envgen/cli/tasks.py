@@ -151,12 +151,12 @@ def build(
     sets: Sets = None,
     as_json: Json = False,
 ) -> None:
-    """Take a run's specs through author and gates; or rebuild a manifest and say what drifted."""
+    """Take a run through author and gates; or rebuild a manifest and say what drifted."""
     if manifest is not None:
         _rebuild(manifest, shard, data, settings_of(config, sets), as_json)
         return
-    folder, settings, specs = existing(data, run, config, sets)
-    finish(folder, settings, specs, as_json)
+    folder, settings, items = existing(data, run, config, sets)
+    finish(folder, settings, items, as_json)
 
 
 def run(

@@ -19,8 +19,7 @@ from envgen.errors import Misconfigured
 if TYPE_CHECKING:
     from envgen.config import RunConfig
     from envgen.kit import Kit
-    from envgen.pipeline import Stop
-    from envgen.records import TaskSpec
+    from envgen.pipeline import Items, Stop
     from envgen.runs import RunFolder
     from envgen.tally import Tally
 
@@ -42,18 +41,17 @@ def existing(
     config: Path | None,
     sets: list[str] | None,
     **flags: dict[str, Any],
-) -> tuple["RunFolder", "RunConfig", list["TaskSpec"]]:
-    """A run that was sampled, with its own configuration unless another is named."""
-    from envgen import axes, runs
+) -> tuple["RunFolder", "RunConfig", "Items"]:
+    """A run that was started, with its own configuration unless another is named."""
+    from envgen import items, runs
 
     folder = runs.known(data, run)
     own = folder.config if folder.config.exists() else None
-    return folder, settings_of(config or own, sets, **flags), axes.read_specs(folder.specs)
+    settings = settings_of(config or own, sets, **flags)
+    return folder, settings, items.items_of(folder)
 
 
-def finish(
-    folder: "RunFolder", settings: "RunConfig", specs: list["TaskSpec"], as_json: bool
-) -> None:
+def finish(folder: "RunFolder", settings: "RunConfig", items: "Items", as_json: bool) -> None:
     """Produce what is not done yet, print the funnel, and end with the exit code."""
     from envgen import report as reports
     from envgen import runs, tables
@@ -61,8 +59,8 @@ def finish(
 
     async def work(kit: "Kit", stop: "Stop") -> Any:
         await runs.accepted(folder, kit)
-        with progress(len(specs), spent(kit)) as watch:
-            return await runs.finish(folder, specs, kit, stop, watch)
+        with progress(len(items), spent(kit)) as watch:
+            return await runs.finish(folder, items, kit, stop, watch)
 
     with runs.held(folder):
         tally = with_kit(settings, folder.path, work)

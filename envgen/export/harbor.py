@@ -1,8 +1,9 @@
 """A task on disk: a Harbor folder (task.toml 1.4) with `envgen.json`, and back to a draft.
 
 Grading in Harbor is `environment_mode = "separate"` with an agent that is not root: the same fresh
-box that our own grader uses. The Dockerfile is self-contained: the base's recipe first, word for
-word, so builders share its layers between tasks; then the task's own lines.
+box that our own grader uses. An imported task keeps its maker's form, users and tests. The
+Dockerfile is self-contained: the base's recipe first, word for word, so builders share its layers
+between tasks; then the task's own lines.
 """
 
 import json
@@ -10,13 +11,13 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from envgen import bases, dockerfile
+from envgen import bases, dockerfile, foreign
 from envgen.config import ExportConfig
 from envgen.errors import Misconfigured
 from envgen.files import File, FileTree
 from envgen.grade import tests_tree
 from envgen.lint import RESERVED_TESTS
-from envgen.records import BuiltTask, TaskDraft
+from envgen.records import BuiltTask, Foreign, TaskDraft
 
 FORMAT = 1
 LICENCE = "Apache-2.0"
@@ -97,21 +98,39 @@ draft = {_toml(draft.digest)}
 
 [agent]
 timeout_sec = {limits.agent_seconds}.0
-user = "agent"
+user = {_user(draft)}
 
 [verifier]
 timeout_sec = {limits.verify_seconds}.0
-environment_mode = "separate"
-
-[verifier.environment]
-{box}
+{_verifier(draft.foreign, box)}
 
 [environment]
 build_timeout_sec = {max(600, limits.build_seconds)}.0
 {box}
 storage_mb = {max(10240, limits.disk_mb)}
 workdir = {_toml(draft.workdir)}
-"""
+{_env(draft.foreign.env) if draft.foreign else ""}"""
+
+
+def _user(draft: TaskDraft) -> str:
+    return '"agent"' if draft.foreign is None else str(draft.foreign.agent_uid)
+
+
+def _verifier(maker: Foreign | None, box: str) -> str:
+    """The verifier's mode, and who and where it is."""
+    own = f"\n[verifier.environment]\n{box}"
+    if maker is None:
+        return f'environment_mode = "separate"\n{own}'
+    told = f"user = {maker.verifier_uid}\n{_env(maker.test_env)}"
+    if maker.grading == "shared":
+        return f'environment_mode = "shared"\n{told}'.rstrip()
+    return f'environment_mode = "separate"\n{told}{own}'
+
+
+def _env(env: tuple[tuple[str, str], ...]) -> str:
+    """A line of variables; nothing when there are none."""
+    pairs = ", ".join(f"{_toml(name)} = {_toml(value)}" for name, value in env)
+    return f"env = {{ {pairs} }}\n" if pairs else ""
 
 
 def draft_of(tree: FileTree) -> TaskDraft:
@@ -123,7 +142,8 @@ def draft_of(tree: FileTree) -> TaskDraft:
     try:
         stored = json.loads(tree["envgen.json"].data)
         fields: dict[str, Any] = stored["draft"]
-        trees = {name: _given(tree.below(name), name) for name in _TREES}
+        ours = "foreign" not in fields
+        trees = {name: _given(tree.below(name), ours and name == "tests") for name in _TREES}
         environment = fields["environment"] | {"files": _environment(tree, fields)}
         draft = TaskDraft(
             **(fields | trees | {"environment": environment}),
@@ -177,14 +197,16 @@ def _envgen_json(draft: TaskDraft, receipts: dict[str, Any]) -> bytes:
     return (json.dumps(stored, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
 
-def _given(tree: FileTree, name: str) -> FileTree:
+def _given(tree: FileTree, with_kit: bool) -> FileTree:
     """What the author gave: without the kit's files, which come from the installed kit."""
-    if name != "tests":
+    if not with_kit:
         return tree
     return FileTree({p: f for p, f in tree.items() if p.split("/")[0] not in RESERVED_TESTS})
 
 
 def _environment(tree: FileTree, fields: dict[str, Any]) -> FileTree:
+    if "foreign" in fields:
+        return foreign.files_of(tree.below("environment"))
     owned = dockerfile.owned(fields["workdir"], fields["outputs"])
     places = {f"own{number}": place.strip("/") for number, place in enumerate(owned)}
     files: dict[str, File] = {}

@@ -15,7 +15,9 @@ from envgen.export import harbor
 from envgen.files import FileTree
 from envgen.records import BuiltTask, Rejection, TaskDraft
 
-SCHEMA = "1"
+SCHEMA = "2"
+READABLE = ("1", SCHEMA)
+"""Version 1 has no columns of an audit."""
 GROUP, GROUP_BYTES = 500, 16 << 20
 AXES = (
     "domain",
@@ -63,6 +65,10 @@ _COLUMNS = (
     "repeats",
     "evidence",
     "licence",
+    "label",
+    "audit_policy",
+    "kill_rate",
+    "findings",
 )
 
 Row = dict[str, Any]
@@ -102,6 +108,7 @@ def manifest_row(task: BuiltTask, tree: FileTree) -> Row:
         "repeats": task.repeats,
         "evidence": [e.model_dump(mode="json") for e in task.evidence],
         "licence": harbor.LICENCE,
+        **dict.fromkeys(("label", "audit_policy", "kill_rate", "findings")),  # not audited yet
     }
 
 
@@ -123,12 +130,12 @@ def rejection_row(rejection: Rejection) -> Row:
 
 def write_manifest(path: Path, rows: Iterable[Row]) -> int:
     """Write kept tasks; returns how many. Written beside, then renamed."""
-    return _write(path, rows, _manifest_schema())
+    return write_rows(path, rows, _manifest_schema())
 
 
 def write_rejections(path: Path, rows: Iterable[Row]) -> int:
     """Write rejected specs; returns how many."""
-    return _write(path, rows, _rejection_schema())
+    return write_rows(path, rows, _rejection_schema())
 
 
 def read(path: Path, columns: list[str] | None = None) -> Iterator[Row]:
@@ -147,7 +154,7 @@ def read(path: Path, columns: list[str] | None = None) -> Iterator[Row]:
         raise Misconfigured(f"{path} is not a readable manifest: {reason}") from None
     with file:
         version = (file.schema_arrow.metadata or {}).get(b"envgen.schema_version", b"").decode()
-        if version != SCHEMA:
+        if version not in READABLE:
             raise Misconfigured(
                 f"{path} is not a manifest of this envgen (schema {version or 'none'}, expected "
                 f"{SCHEMA})"
@@ -195,7 +202,8 @@ def _axes(spec: Any) -> Row:
     return {axis: getattr(spec, axis) for axis in AXES} | {"skills": list(spec.skills)}
 
 
-def _write(path: Path, rows: Iterable[Row], schema: Any) -> int:
+def write_rows(path: Path, rows: Iterable[Row], schema: Any) -> int:
+    """Rows under a schema; how many. Written beside, then renamed."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -234,6 +242,18 @@ def _groups(rows: Iterable[Row]) -> Iterator[list[Row]]:
         yield group
 
 
+def finding_type() -> Any:
+    """A finding of an audit, flat."""
+    import pyarrow as pa
+
+    text, texts = pa.string(), pa.list_(pa.string())
+    names = ("id", "label", "code", "message", "soundness", "exploitability")
+    return pa.struct(
+        [(name, text) for name in names]
+        + [("severity", pa.int64()), ("proven", pa.bool_()), ("places", texts), ("proof", texts)]
+    )
+
+
 def _spec_fields() -> list[Any]:
     import pyarrow as pa
 
@@ -258,6 +278,8 @@ def _manifest_schema() -> Any:
         "baseline": pa.float64(),
         "repeats": pa.int64(),
         "evidence": pa.list_(receipt),
+        "kill_rate": pa.float64(),
+        "findings": pa.list_(finding_type()),
     }
     fields = [*_spec_fields(), *((name, kinds.get(name, pa.string())) for name in _COLUMNS)]
     return pa.schema(fields, metadata={"envgen.schema_version": SCHEMA})

@@ -166,19 +166,14 @@ class Images:
             tag,
             ("diff", "/.scan/parent", "/.scan/known", str(request.limit_mb << 20), "/.scan/out"),
             {"parent": self._listing(request.parent_ref), "known": known},
+            own=True,
         )
         if "error" in result:
-            raise _too_large(request, result["error"])
-        entries = [
-            {
-                "path": _printable(path),
-                **{k: v for k, v in entry.items() if k != "size" or entry["kind"] == "f"},
-                **({"target": _printable(entry["target"])} if "target" in entry else {}),
-            }
-            for path, entry in sorted(result["entries"].items())
-        ]
-        gone = [{"kind": "gone", "path": _printable(path)} for path in sorted(result["removed"])]
-        return entries + gone, captured
+            raise _too_large(request, str(result["error"]))
+        try:
+            return _entries(result), captured
+        except (AttributeError, KeyError, TypeError) as error:
+            raise Fault("build:scan", "the image lists itself in a form of its own") from error
 
     def _listing(self, ref: str) -> str:
         """Every path of the parent image, with size, time, mode and owner; once per parent."""
@@ -189,8 +184,9 @@ class Images:
             return self._listings[ref]
 
     def _scan(
-        self, ref: str, arguments: tuple[str, ...], files: dict[str, str]
+        self, ref: str, arguments: tuple[str, ...], files: dict[str, str], *, own: bool = False
     ) -> tuple[dict[str, Any], bytes]:
+        """Run the listing script in an image; `own`: a stranger's set-up may have broken it."""
         script = (Path(__file__).parent / "scan.py").read_text()
         put = Put(target="/.scan", tree=FileTree({"scan.py": script, **files}), mode=0o700)
         job = Job(
@@ -204,9 +200,13 @@ class Images:
         with self.containers.container(job) as name:
             status, code, output = self.containers.execute(name, job)
             if status != "done" or code not in (0, 1):
-                raise EngineRefused(f"scanning {ref} ended with {status} {code}: {output}")
+                told = f"scanning {ref} ended with {status} {code}: {output}"
+                raise Fault("build:scan", told[-600:]) if own else EngineRefused(told)
             files_out = _members(self.containers.archive(name, "/.scan", 1 << 30))
-        return json.loads(files_out["report"]), files_out.get("out", b"")
+        try:
+            return dict(json.loads(files_out["report"])), files_out.get("out", b"")
+        except (KeyError, RecursionError, TypeError, ValueError) as error:
+            raise Fault("build:scan", f"what {ref} lists cannot be read") from error
 
     def _config_text(self, image: Any, parent_ref: str) -> str:
         """The added history and the configuration, in which a truth could hide as well."""
@@ -229,6 +229,20 @@ class Images:
         """Remove an image, unless it is gone already or still used by something else."""
         with suppress(APIError):
             self.api.remove_image(name, force=False)
+
+
+def _entries(result: dict[str, Any]) -> list[dict[str, Any]]:
+    entries = [
+        {
+            "path": _printable(path),
+            **{k: v for k, v in entry.items() if k != "size" or entry["kind"] == "f"},
+            **({"target": _printable(entry["target"])} if "target" in entry else {}),
+        }
+        for path, entry in sorted(result["entries"].items())
+    ]
+    return entries + [
+        {"kind": "gone", "path": _printable(path)} for path in sorted(result["removed"])
+    ]
 
 
 def _printable(name: str) -> str:

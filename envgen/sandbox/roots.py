@@ -12,13 +12,14 @@ from docker import DockerClient
 from docker.errors import APIError, ImageNotFound
 
 from envgen.digest import digest, short
-from envgen.errors import EngineRefused, Misconfigured
+from envgen.errors import EngineRefused, Fault, Misconfigured
 from envgen.files import FileTree
 from envgen.records import BaseImage, BaseRecipe, Job
 from envgen.sandbox.containers import OUTPUT_BYTES, Containers
 from envgen.sandbox.tail import Tail
 
 ROOT_TAG = "envgen/root:1"
+UNKNOWN_PACKAGE = re.compile(r"E: (Unable to locate package|Package) [^\n]{1,200}")
 _PACKAGES = (
     "/usr/bin/dpkg-query",
     "--show",
@@ -50,7 +51,11 @@ class Roots:
         self._building = Lock()
 
     def base(self, recipe: BaseRecipe) -> BaseImage:
-        """The base of a recipe, built when the engine lacks it; its packages listed anew."""
+        """The base of a recipe, built when the engine lacks it; its packages listed anew.
+
+        Raises:
+            Fault: a package of the set does not exist.
+        """
         readable = re.sub(r"[^a-z0-9_.-]", "-", recipe.name)[:60]
         tag = f"envgen/base:{readable}-{short(recipe.digest)}"
         with self._building:  # one at a time: they share their first layers
@@ -123,6 +128,8 @@ class Roots:
         ):
             log.write(str(line.get("stream") or line.get("error") or "").encode())
             if "error" in line:
+                if unknown := UNKNOWN_PACKAGE.search(log.text()):
+                    raise Fault("build:packages", f"Debian does not have them: {unknown[0]}")
                 raise EngineRefused(f"base {recipe.name} does not build: {log.text()}")
 
     def _packages(self, tag: str) -> str:

@@ -24,6 +24,11 @@ LIMITS = (
     "struct<agent_seconds: int64, verify_seconds: int64, build_seconds: int64, memory_mb: int64, "
     "cpus: int64, pids: int64, disk_mb: int64, outputs_mb: int64>"
 )
+FINDINGS = (
+    "list<element: struct<id: string, label: string, code: string, message: string, "
+    "soundness: string, exploitability: string, severity: int64, proven: bool, "
+    "places: list<element: string>, proof: list<element: string>>>"
+)
 SPEC = """schema_version string
 task string
 seed int64
@@ -61,7 +66,11 @@ image_bytes int64
 baseline double
 repeats int64
 evidence {RECEIPTS}
-licence string"""
+licence string
+label string
+audit_policy string
+kill_rate double
+findings {FINDINGS}"""
 REJECTIONS = f"{SPEC}\nstep string\ncode string\ndetail string\nproof list<element: string>"
 
 Row = dict[str, Any]
@@ -89,14 +98,14 @@ def test_golden_schema(tmp_path: Path, manifest: Path) -> None:
     assert described(manifest) == MANIFEST
     assert described(tmp_path / "rejections.parquet") == REJECTIONS
     metadata = pq.ParquetFile(manifest).schema_arrow.metadata
-    assert metadata == {b"envgen.schema_version": b"1"}
+    assert metadata == {b"envgen.schema_version": b"2"}
     assert "map<" not in described(manifest)
 
 
 def test_a_row_says_what_the_task_is(built: BuiltTask, row: Row) -> None:
     assert list(row) == [line.partition(" ")[0] for line in MANIFEST.splitlines()]
     wanted = {
-        "schema_version": "1", "task": "data_querying-golden00", "seed": 7, "index": 3,
+        "schema_version": "2", "task": "data_querying-golden00", "seed": 7, "index": 3,
         "domain": "data_querying", "skills": ["inner_join", "group_by", "window"],
         "author": "procedural/golden", "revision": 0, "parent": None, "draft": built.draft.digest,
         "workdir": "/home/agent", "outputs": ["/home/agent"], "packages": ["jq"],
@@ -224,14 +233,14 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
 def test_parquet_of_others_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.parquet"
     pq.write_table(pa.table({"task": ["x"], "archive": [b""]}), path)
-    assert sentence(path) == (f"{path} is not a manifest of this envgen (schema none, expected 1)")
+    assert sentence(path) == (f"{path} is not a manifest of this envgen (schema none, expected 2)")
 
 
 def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.parquet"
-    schema = pa.schema([("task", pa.string())], metadata={"envgen.schema_version": "2"})
+    schema = pa.schema([("task", pa.string())], metadata={"envgen.schema_version": "3"})
     pq.write_table(pa.Table.from_pylist([], schema), path)
-    assert "(schema 2, expected 1)" in sentence(path)
+    assert "(schema 3, expected 2)" in sentence(path)
 
 
 def test_rejections_are_no_manifest(tmp_path: Path) -> None:

@@ -217,7 +217,7 @@ def test_any_bytes_from_a_server() -> None:
     said = [b""]
     with serving(lambda peer: says(said[0])(peer)) as port:
 
-        @settings(max_examples=60, deadline=None, database=None)
+        @settings(max_examples=60, database=None)
         @given(st.binary(max_size=200), st.sampled_from([0, *range(2, 6)]))
         def ask(data: bytes, client: int) -> None:
             said[0] = data

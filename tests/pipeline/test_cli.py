@@ -42,7 +42,10 @@ def told(done: Done, code: int) -> str:
 
 # -- help --------------------------------------------------------------------------------------
 
-COMMANDS = ("sample", "generate", "build", "run", "export", "report", "bases", "ledger", "doctor")
+COMMANDS = (
+    *("sample", "generate", "build", "run", "audit", "export", "report"),
+    *("bases", "ledger", "doctor"),
+)
 
 
 def test_help_lists_the_commands(envgen: Envgen) -> None:
@@ -142,6 +145,36 @@ WRONG = {
     "unknown run to export": (["export", "out", "--run", "gone"], "there is no run 'gone'"),
     "unknown run in the ledger": (["ledger", "summary", "--run", "gone"], "there is no run 'gone'"),
     "unknown run to merge": (["ledger", "merge", "gone"], "there is no run 'gone'"),
+    "unknown run to audit": (["audit", "--run", "gone"], "there is no run 'gone'"),
+    "unknown run to show": (["audit", "show", "t", "--run", "gone"], "there is no run 'gone'"),
+    "unknown run to replay": (["audit", "replay", "f", "--run", "gone"], "there is no run 'gone'"),
+    "import of nothing": (["audit", "--import", "x"], "--import x: write KIND:FOLDER, with"),
+    "unknown form": (["audit", "--import", "zip:."], "--import zip:.: write KIND:FOLDER"),
+    "no such folder": (["audit", "--import", "tmax:gone"], "gone is not a folder: give the one"),
+    "no task in it": (["audit", "--import", "tmax:."], "holds a task.json: is it of the format"),
+    "half a base map": (
+        ["audit", "--import", "tmax:.", "--base-map", "image"],
+        "--base-map image: write IMAGE=BASE or IMAGE=BASE+package",
+    ),
+    "map to no base": (
+        ["audit", "--import", "tmax:.", "--base-map", "a=nope"], "--base-map a=nope: write IMAGE=",
+    ),
+    "no such grading": (
+        ["audit", "--import", "tmax:.", "--grading", "odd"], "--grading odd: write fresh or shared",
+    ),
+    "no wheels": (
+        ["audit", "--import", "tmax:.", "--wheels", "gone"], "gone is not a folder of wheels",
+    ),
+    "nowhere to fetch to": (
+        ["audit", "--import", "tmax:.", "--fetch-wheels"], "--fetch-wheels needs a folder for them",
+    ),
+    "an option of imports alone": (
+        ["audit", "--grading", "fresh"], "--grading says how to import: add --import KIND:FOLDER",
+    ),
+    "unknown policy": (
+        ["audit", "--self-test", "--policy", "kind"],
+        "audit.policy: Input should be 'strict', 'proven' or 'report', got 'kind'",
+    ),
     "bad name": (["run", "--run", "../x"], "--run '../x': a run's name has letters, digits"),
     "empty name": (["sample", "--run", ""], "--run '': a run's name has letters"),
     "hostile name": (["report", "--run", "a\x1b[2Jb"], "a run's name has letters"),

@@ -235,8 +235,8 @@ def test_weather_ends_a_task_and_not_the_run(
         return await produce(spec, kit)
 
     found = dict(do(outcomes(specs[:3], make_kit(), step)))
-    assert found[specs[1]] == Unfinished(specs[1], "host_disk_full: no space")
-    assert all(isinstance(found[spec], BuiltTask) for spec in (specs[0], specs[2]))
+    assert found[1] == Unfinished(specs[1].slug, "host_disk_full: no space")
+    assert all(isinstance(found[number], BuiltTask) for number in (0, 2))
 
 
 def test_a_bug_ends_its_task_with_a_traceback(
@@ -247,7 +247,7 @@ def test_a_bug_ends_its_task_with_a_traceback(
 
     ((_, outcome),) = do(outcomes(specs[:1], make_kit(), step))
     assert isinstance(outcome, Unfinished)
-    assert (outcome.spec, outcome.bug) == (specs[0], True)
+    assert (outcome.slug, outcome.bug) == (specs[0].slug, True)
     assert outcome.reason.startswith("Traceback")
     assert "KeyError: 'surprise'" in outcome.reason
 
@@ -286,7 +286,8 @@ def test_a_spent_budget_ends_the_feeding_at_once(
     stop = Stop()
     found = do(outcomes(specs, make_kit(sets=("engine.in_flight=1",)), step, stop))
     assert len(found) == 3
-    assert found[-1][1] == Unfinished(specs[2], "budget_spent: the budget is spent", stops=True)
+    reason = "budget_spent: the budget is spent"
+    assert found[-1][1] == Unfinished(specs[2].slug, reason, stops=True)
     assert stop.drain
 
 

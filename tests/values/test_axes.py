@@ -36,9 +36,7 @@ ROW_SEED_7 = {
 }
 
 
-quick = settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.differing_executors]
-)
+quick = settings(max_examples=15, suppress_health_check=[HealthCheck.differing_executors])
 
 
 def signature(row: axes.Row) -> tuple[object, ...]:
@@ -334,7 +332,7 @@ def inside(row: axes.Row, block: dict[str, set[str]]) -> bool:
     )
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(support=st.lists(blocks(), min_size=1, max_size=5), seed=st.integers(0, 99))
 def test_support_is_honoured(support: list[dict[str, set[str]]], seed: int) -> None:
     try:
@@ -644,7 +642,7 @@ def test_missing_folder_is_named(tmp_path: Path) -> None:
         axes.load(tmp_path / "none")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(content=st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
 def test_any_bytes_in_an_axis_file_end_in_one_sentence(
     content: bytes, tmp_path_factory: pytest.TempPathFactory

@@ -55,7 +55,7 @@ def test_the_torture_set_is_intact() -> None:
         max_size=6,
     )
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_any_text_comes_back(texts: dict[str, str]) -> None:
     try:
         files = FileTree({path: text for path, text in texts.items()})

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from envgen import bases, dockerfile
 from envgen.errors import Misconfigured
-from envgen.files import FileTree
+from envgen.files import File, FileTree
 from envgen.records import Environment, TaskDraft
 
 GOLDEN = """\
@@ -74,6 +74,22 @@ def test_each_folder_of_the_agents_is_copied_and_the_nearest_one_holds_a_file(
         "WORKDIR /srv/app\n"
     )
     assert list(dockerfile.context(draft)) == ["own0/y", "own1/x", "root/srv/application/z"]
+
+
+def test_modes_that_version_control_loses_are_set_in_the_image(golden: TaskDraft) -> None:
+    files = {
+        "home/agent/key": File(b"k", 0o600),
+        "home/agent/it's shut": File(b"s", 0),
+        "home/agent/plain": File(b"p"),
+        "home/agent/run.sh": File(b"r", 0o755),
+    }
+    environment = Environment(base=golden.environment.base, files=FileTree(files))
+    lines = dockerfile.task_lines(golden.model_copy(update={"environment": environment}))
+    shut = "'/home/agent/it'\"'\"'s shut'"
+    assert lines == (
+        "COPY --chown=1000:1000 own0/ /home/agent/\n"
+        f"RUN chmod 0000 {shut} && chmod 0600 /home/agent/key\n"
+    )
 
 
 @pytest.mark.parametrize("command", HOSTILE.values(), ids=HOSTILE)

@@ -11,6 +11,7 @@ from pathlib import Path
 from envgen.authors.fixtures.stage import Stage
 from envgen.authors.procedural.family import Composition, Family, rng_of
 from envgen.errors import Fault, Misconfigured
+from envgen.files import FileTree
 from envgen.kit import Kit
 from envgen.ledger import Use
 from envgen.records import Environment, TaskDraft, TaskSpec
@@ -77,6 +78,11 @@ async def realised(spec: TaskSpec, name: str, made: Composition, kit: Kit) -> Ta
     files, stage = made.files, Stage(Use(spec.slug, "fixture"), kit)
     for recipe in made.recipes:
         files = files.merged(await stage.run(recipe))
+    return drafted(spec, name, made, files)
+
+
+def drafted(spec: TaskSpec, name: str, made: Composition, files: FileTree) -> TaskDraft:
+    """The draft of a composition, with the files of its environment."""
     return TaskDraft(
         spec=spec,
         author=f"procedural/{name}",

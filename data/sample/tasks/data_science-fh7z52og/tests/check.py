@@ -37,7 +37,7 @@ def _graded(
 
 def _predict(task: Task, rows: str, ids: List[str]) -> Optional[List[float]]:
     outcome = task.run(
-        ["python3", "predict.py"], stdin=rows.encode(), timeout=20, cwd=task.workdir, memory_mb=0
+        ["python3", "predict.py"], stdin=rows.encode(), timeout=40, cwd=task.workdir, memory_mb=0
     )
     return _predictions(outcome.stdout, ids, task.truth["target"]) if outcome.ok else None
 

@@ -33,7 +33,7 @@ for pid in filter(str.isdigit, os.listdir("/proc")):
         pass
 """
 STOP, GO = "19", "18"
-READY = 12
+READY = 40
 """More than is promised: our machine may be the slow one."""
 
 

@@ -25,6 +25,7 @@ from .ending import (
     crowd,
     descendants,
     end,
+    first_to_go,
     no_new_privileges,
     signal_everyone,
 )
@@ -142,6 +143,7 @@ def spawn(
             resource.setrlimit(kind, (value, value))
         os.umask(0o022)
         os.nice(5)  # a bomb of runnable processes must not keep us from ending it
+        first_to_go()
         if drop:
             os.setgroups([])
             os.setresgid(agent.gid, agent.gid, agent.gid)

@@ -76,7 +76,7 @@ def grade(options: argparse.Namespace) -> Verdict:
     workdir = options.workdir or settings.get("workdir") or "/home/agent"
     # In its own place, a sandbox, every process of the agent's uid is the agent's. On a machine
     # where somebody tries a check, other processes of that uid are somebody's work.
-    alone = options.tests is None
+    alone = options.alone or options.tests is None
     agent = agent_of(options.agent_uid, workdir, exclusive=alone)
     if os.geteuid() != 0 and agent.uid != os.geteuid():
         raise VerifierError("the grader must run as root")
@@ -94,7 +94,7 @@ def grade(options: argparse.Namespace) -> Verdict:
         outputs=outputs,
         agent_uid=agent.uid,
         tests=tests,
-        scratch_root=SCRATCH if alone else None,
+        scratch_root=None if options.tests else SCRATCH,
         exclusive=alone,
     )
     process.BUDGET.start(float(settings.get("candidate_seconds", BUDGET_SECONDS)))
@@ -111,6 +111,9 @@ def grade(options: argparse.Namespace) -> Verdict:
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Grade a task.", allow_abbrev=False)
     parser.add_argument("--tests", help="default: /tests, in a sandbox of its own")
+    parser.add_argument(
+        "--alone", action="store_true", help="all processes of the uid may be ended"
+    )
     parser.add_argument("--logs", default="/logs/verifier")
     parser.add_argument("--workdir")
     parser.add_argument("--agent-uid", type=int)

@@ -1,0 +1,244 @@
+"""Audit: what is wrong with a run's tasks, shown and executed once more."""
+
+import json
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from envgen.cli.options import (
+    DEFAULT_DATA,
+    BaseMap,
+    Config,
+    Data,
+    FetchWheels,
+    Grading,
+    Import,
+    Json,
+    Run,
+    Sets,
+    Wheels,
+)
+from envgen.cli.work import existing, leave, print_json, say, settings_of, with_kit
+from envgen.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from envgen.config import RunConfig
+    from envgen.kit import Kit
+    from envgen.pipeline import Items, Stop
+    from envgen.runs import RunFolder
+
+
+def audit(
+    context: typer.Context,
+    run: Run = "default",
+    data: Data = DEFAULT_DATA,
+    policy: Annotated[
+        str | None, typer.Option("--policy", help="strict, proven or report.")
+    ] = None,
+    self_test: Annotated[
+        bool, typer.Option("--self-test", help="Measure the auditor on planted defects instead.")
+    ] = False,
+    each: Annotated[
+        int, typer.Option("--each", min=1, help="Of the self-test: tasks of each kind.")
+    ] = 6,
+    source: Import = None,
+    base_map: BaseMap = None,
+    wheels: Wheels = None,
+    fetch_wheels: FetchWheels = None,
+    grading: Grading = None,
+    config: Config = None,
+    sets: Sets = None,
+    as_json: Json = False,
+) -> None:
+    """Audit every task of a run that passes its gates; exit 1 when the policy rejects one.
+
+    With --import the run is of tasks that others made; later calls know it by its name.
+    """
+    if context.invoked_subcommand:
+        return
+    chosen = [*(sets or []), *([f"audit.policy={policy}"] if policy else [])]
+    if self_test:
+        _self_test(data, settings_of(config, chosen), each, as_json)
+        return
+    how = {
+        "base_map": _mapped(base_map),
+        "wheels": None if wheels is None else str(wheels.resolve()),
+        "fetch_wheels": fetch_wheels,
+        "grading": grading,
+    }
+    given = {name: value for name, value in how.items() if value is not None}
+    if source is not None:
+        folder, settings, items = _imported(source, given, data, run, config, chosen)
+    elif given:
+        option = min(given).replace("_", "-")
+        raise Misconfigured(f"--{option} says how to import: add --import KIND:FOLDER")
+    else:
+        folder, settings, items = existing(data, run, config, chosen)
+    tally = _audited(folder, settings, items)
+    rejected = folder.audits.exists() and _told(folder, settings.audit.policy, as_json)
+    if tally.unfinished + tally.bugs or tally.done < tally.total:
+        reason = f" ({tally.last_trouble.splitlines()[-1]})" if tally.last_trouble else ""
+        say(f"some tasks are unfinished{reason}: the same command continues")
+        leave(3)
+    leave(1 if rejected else 0)
+
+
+def _told(folder: "RunFolder", policy: str, as_json: bool) -> bool:
+    """Print what was found; whether the policy rejects a task."""
+    from envgen import auditing, tables
+
+    found = auditing.summary(folder, policy)
+    if as_json:
+        print_json(found)
+    else:
+        tables.audit_tables(found)
+        say(f"reports: {folder.audits}; one: envgen audit show TASK --run {folder.path.name}")
+    return bool(found["rejected"])
+
+
+def _mapped(base_map: list[str] | None) -> tuple[tuple[str, str], ...] | None:
+    """IMAGE=BASE of the command line, as pairs."""
+    if base_map is None:
+        return None
+    pairs = []
+    for text in base_map:
+        image, _, base = text.partition("=")
+        if not (image and base):
+            raise Misconfigured(f"--base-map {text}: write IMAGE=BASE or IMAGE=BASE+package")
+        pairs.append((image, base))
+    return tuple(pairs)
+
+
+def _imported(
+    source: str,
+    given: dict[str, Any],
+    data: Path,
+    run: str,
+    config: Path | None,
+    sets: list[str],
+) -> tuple["RunFolder", "RunConfig", "Items"]:
+    """A run of tasks that others made; what it is made of is saved with it."""
+    from envgen import config as configs
+    from envgen import items, runs
+    from envgen.authors import imports
+    from envgen.items import Import
+
+    if given.get("grading") not in (None, "fresh", "shared"):
+        raise Misconfigured(f"--grading {given['grading']}: write fresh or shared")
+    kind, path = imports.parse(source)
+    wanted = Import(kind=kind, folder=str(path.resolve()), **given)
+    items.imported(wanted)  # before anything is written
+    folder = runs.folder_of(data, run)
+    settings = settings_of(config or (folder.config if folder.config.exists() else None), sets)
+    with runs.held(folder):
+        found = items.start(folder, wanted)
+        configs.save(settings, folder.config)
+    return folder, settings, found
+
+
+def _audited(folder: "RunFolder", settings: "RunConfig", items: "Items") -> Any:
+    """The tally of the audits; an import goes through the gates first, as nobody else does it."""
+    from envgen import auditing, runs
+    from envgen.terminal import progress
+
+    async def work(kit: "Kit", stop: "Stop") -> Any:
+        await runs.accepted(folder, kit)
+        if folder.imported.exists():
+            with progress(len(items)) as watch:
+                gates = await runs.finish(folder, items, kit, stop, watch)
+            if stop.drain:
+                return gates
+        with progress(len(items)) as watch:
+            return await auditing.audit_all(folder, items, kit, stop, watch)
+
+    with runs.held(folder):
+        return with_kit(settings, folder.path, work)
+
+
+def show(
+    task: Annotated[str, typer.Argument(help="A task of the run.")],
+    run: Run = "default",
+    data: Data = DEFAULT_DATA,
+) -> None:
+    """Show what was found with a task: attack, what happened, reward."""
+    from envgen import runs, tables
+    from envgen.export import audits, parquet
+
+    folder = runs.known(data, run)
+    reports = [r for r in audits.read(folder.audits) if r.slug == task]
+    if not reports:
+        raise Misconfigured(f"no audit of a task {task!r} in run {run!r}")
+    rows = parquet.read(folder.manifest, ["task", "instruction"])
+    text = next((row["instruction"] for row in rows if row["task"] == task), "")
+    tables.audit_page(reports[0], text)
+
+
+def replay(
+    finding: Annotated[str, typer.Argument(help="A finding's name, or the beginning of it.")],
+    run: Run = "default",
+    data: Data = DEFAULT_DATA,
+    config: Config = None,
+    sets: Sets = None,
+) -> None:
+    """Execute a finding's receipt once more, recalling nothing; exit 1 when it comes out other."""
+    from envgen import auditing, runs
+    from envgen.items import find
+    from envgen.kit import open_kit
+    from envgen.pipeline import produce
+    from envgen.records import Rejection
+
+    folder, settings, items = existing(data, run, config, sets)
+    wanted = auditing.known(folder, finding)
+    item = find(items, wanted.report.slug)
+
+    async def work(kit: "Kit", stop: "Stop") -> Any:
+        task = await produce(item, kit)
+        if isinstance(task, Rejection):
+            raise Misconfigured(f"{item.slug} does not pass its gates any more: {task.code}")
+        with tempfile.TemporaryDirectory(prefix="envgen-replay-") as empty:
+            async with open_kit(settings, Path(empty), say=say) as fresh:
+                return await auditing.replayed(task, wanted, kit.sandbox.blobs, fresh)
+
+    with runs.held(folder):
+        again = with_kit(settings, folder.path, work)
+    before = wanted.trial
+    then = (before.reward, before.passed, before.note) if before else (wanted.report.baseline,)
+    now = (again.reward, again.passed, again.note) if before else (again.reward,)
+    say(f"{wanted.finding.label}, {wanted.finding.code}: {wanted.finding.message}")
+    say(f"then: {' '.join(map(str, then))}")
+    say(f"now:  {' '.join(map(str, now))}")
+    say("the same" if then == now else "NOT the same")
+    leave(0 if then == now else 1)
+
+
+def _self_test(data: Path, settings: "RunConfig", each: int, as_json: bool) -> None:
+    """Planted defects and clean tasks; exit 1 when the figures are not what is promised."""
+    from envgen import runs, tables
+    from envgen.audit.defects import KINDS, benchmark
+
+    own = runs.RunFolder(data / "self-test")
+    cases = list(benchmark.cases(each, clean=each * len(KINDS)))
+
+    async def work(kit: "Kit", stop: "Stop") -> Any:
+        await runs.accepted(own, kit)
+        results = []
+        async for result in benchmark.measured(cases, kit, stop):
+            results.append(result)
+            case = result.case
+            said = f"gate {result.gate}" if result.gate else result.label
+            say(f"{len(results)}/{len(cases)} {case.kind} in {case.family}: {said}")
+        return results
+
+    with runs.held(own):
+        results = with_kit(settings, own.path, work)
+    figures, table = benchmark.figures(results), benchmark.confusion(results)
+    if as_json:
+        print_json({**figures._asdict(), "kinds": {k: dict(row) for k, row in table.items()}})
+    else:
+        tables.benchmark_table(table)
+        typer.echo(json.dumps(figures._asdict()))
+    if len(results) < len(cases):
+        leave(3)
+    leave(0 if benchmark.kept(figures) else 1)

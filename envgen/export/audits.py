@@ -1,0 +1,135 @@
+"""`audit.parquet`: one row for each audited task, flat columns beside the whole report.
+
+The flat columns are derived from the report under the policy that the row names; `report` is the
+record itself as JSON, from which findings are shown and replayed.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from envgen.audit import verdict
+from envgen.digest import digest, short
+from envgen.errors import Misconfigured
+from envgen.export import parquet
+from envgen.records import AuditReport, Finding
+
+SCHEMA = "1"
+
+
+def finding_id(report: AuditReport, finding: Finding) -> str:
+    """Ten characters that name a finding of a task for good."""
+    return short(digest([report.task, report.image, finding.digest]), 10)
+
+
+def row(report: AuditReport, policy: str) -> parquet.Row:
+    """A report as one row."""
+    return {
+        "task": report.slug,
+        "draft": report.task,
+        "image": report.image,
+        "policy": policy,
+        "label": verdict.label(report, policy),
+        "secondary": list(verdict.secondary(report, policy)),
+        "rejected": verdict.rejected(report, policy),
+        "baseline": report.baseline,
+        "mutants": report.mutants,
+        "survivors": list(report.survivors),
+        "kill_rate": report.kill_rate,
+        "tiers": [tier.model_dump() for tier in report.tiers],
+        "findings": [
+            {
+                "id": finding_id(report, f),
+                **f.model_dump(include={"label", "code", "severity", "message"}),
+                **f.model_dump(include={"soundness", "exploitability"}),
+                "proven": f.proven,
+                "places": [f"{p.file}:{p.line}" if p.line else p.file for p in f.places],
+                "proof": list(f.proof),
+            }
+            for f in report.findings
+        ],
+        "trials": [
+            {
+                **t.model_dump(include={"probe", "name", "reward", "passed"}),
+                "keys": list(t.keys),
+            }
+            for t in report.trials
+        ],
+        "report": report.model_dump_json(),
+    }
+
+
+def write(path: Path, rows: Iterable[parquet.Row]) -> int:
+    """Write audited tasks; returns how many. Written beside, then renamed."""
+    return parquet.write_rows(path, rows, _schema())
+
+
+def read(path: Path) -> Iterator[AuditReport]:
+    """The reports of a file. Misconfigured when it is none of ours."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            version = (file.schema_arrow.metadata or {}).get(b"envgen.audit_version", b"")
+            if version.decode() != SCHEMA:
+                raise Misconfigured(f"{path} holds no audits of this envgen: audit the run again")
+            for group in range(file.num_row_groups):
+                for text in file.read_row_group(group, columns=["report"])["report"].to_pylist():
+                    yield AuditReport.model_validate_json(text)
+    except (OSError, pa.ArrowException) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise Misconfigured(f"{path} is not readable ({reason}): run `envgen audit`") from None
+
+
+def label_manifest(manifest: Path, audited: Path) -> None:
+    """Put label and findings into the manifest's rows whose task and image were audited so."""
+    known = {(r["draft"], r["image"]): r for r in _rows(audited)}
+
+    def rows() -> Iterator[parquet.Row]:
+        for found in parquet.read(manifest):
+            image = digest([found["base_content"], found["layers"]])
+            audit = known.get((found["draft"], image), {})
+            yield found | {
+                "schema_version": parquet.SCHEMA,
+                "label": audit.get("label"),
+                "audit_policy": audit.get("policy"),
+                "kill_rate": audit.get("kill_rate"),
+                "findings": audit.get("findings"),
+            }
+
+    parquet.write_manifest(manifest, rows())
+
+
+def _rows(path: Path) -> Iterator[parquet.Row]:
+    import pyarrow.parquet as pq
+
+    columns = ["draft", "image", "policy", "label", "kill_rate", "findings"]
+    with pq.ParquetFile(path) as file:
+        for group in range(file.num_row_groups):
+            yield from file.read_row_group(group, columns=columns).to_pylist()
+
+
+def _schema() -> Any:
+    import pyarrow as pa
+
+    text, texts = pa.string(), pa.list_(pa.string())
+    tier = pa.struct([("name", text), ("ran", pa.bool_()), ("note", text)])
+    trial = pa.struct(
+        [("probe", text), ("name", text), ("reward", pa.float64()), ("passed", pa.bool_()),
+         ("keys", texts)]
+    )  # fmt: skip
+    fields = [
+        *((name, text) for name in ("task", "draft", "image", "policy", "label")),
+        ("secondary", texts),
+        ("rejected", pa.bool_()),
+        ("baseline", pa.float64()),
+        ("mutants", pa.int64()),
+        ("survivors", texts),
+        ("kill_rate", pa.float64()),
+        ("tiers", pa.list_(tier)),
+        ("findings", pa.list_(parquet.finding_type())),
+        ("trials", pa.list_(trial)),
+        ("report", text),
+    ]
+    return pa.schema(fields, metadata={"envgen.audit_version": SCHEMA})
