@@ -2,7 +2,7 @@
 
 Equal content means equal digest. The flow is TaskSpec -> TaskDraft -> BuiltTask -> AuditReport ->
 ManifestRow, with Rejection as the other normal ending; Request and Completion are one question to a
-model, Job and JobResult one sandbox run.
+model, Job and JobResult one sandbox run, Opening and Observation a session of many commands.
 """
 
 from collections.abc import Mapping
@@ -385,6 +385,62 @@ class JobResult(Record):
 
     def file(self, name: str) -> str | None:
         return dict(self.collected).get(name)
+
+
+class Opening(Record):
+    """A sandbox that commands will be run in, as a value: what an agent works in."""
+
+    image: str
+    """Content digest."""
+    image_ref: str = Field(exclude=True)
+    """The engine's name for it; not part of the identity."""
+    uid: int = AGENT_UID
+    cwd: str = HOME
+    env: tuple[tuple[str, str], ...] = ()
+    puts: tuple[Put, ...] = ()
+    seconds: int = 3600
+    """Most seconds that the sandbox lives; then it ends by itself, whatever became of us."""
+    memory_mb: int = 1024
+    cpus: int = 2
+    pids: int = 256
+    disk_mb: int = 512
+    capture_mb: int = 32
+
+
+End = Literal["done", "timeout", "shell", "memory", "disk", "processes", "over"]
+"""How a command ended.
+
+`done`: its shell came to the end of it, or left by `exit`. `timeout`: killed at its limit. `shell`:
+its shell went away without a word (`exec`, `kill -9 $$`); the state from before it goes on.
+`memory`: something was killed for want of memory. `disk`: killed, the sandbox had written more than
+it may. `processes`: no process could be started any more; all were killed. `over`: the sandbox
+itself has ended by what the agent did; nothing can be run in it any more.
+"""
+
+
+class Observation(Record):
+    """What a command in a session came to: all that the agent gets to see of it.
+
+    Only what the agent caused is an observation; infrastructure trouble is raised as Weather.
+    """
+
+    output: str
+    """Head and tail of stdout and stderr together, valid text; a line says what was left out."""
+    exit_code: int | None
+    """None when the command was killed or its shell went away."""
+    end: End = "done"
+    seconds: float = 0.0
+    cut: int = 0
+    """Bytes of output that were left out."""
+
+    @property
+    def timed_out(self) -> bool:
+        return self.end == "timeout"
+
+    @property
+    def over(self) -> bool:
+        """Nothing can be run any more: capture, and grade what is there."""
+        return self.end == "over"
 
 
 # -- verdicts ----------------------------------------------------------------------------------
