@@ -27,6 +27,7 @@ sandbox sandbox.parity sandbox.tail sandbox.archive sandbox.daemon sandbox.owner
 sandbox.containers sandbox.images sandbox.roots sandbox.docker sandbox.scripted sandbox.selftest
 sandbox.pool
 jobs foreign.imported kit grade submission
+agent agent.prefix agent.policies
 authors.fixtures.recipe authors.fixtures.made authors.fixtures.stage authors.fixtures.parts
 authors.fixtures.reading authors.fixtures.image authors.fixtures.audio authors.fixtures.video
 authors.fixtures.binary authors.fixtures.package authors.fixtures.services
