@@ -27,7 +27,8 @@ sandbox sandbox.parity sandbox.tail sandbox.archive sandbox.daemon sandbox.owner
 sandbox.containers sandbox.images sandbox.roots sandbox.docker sandbox.scripted sandbox.selftest
 sandbox.pool
 jobs foreign.imported kit grade submission
-agent agent.prefix agent.policies
+agent agent.prefix agent.policies agent.parsing agent.showing agent.loop agent.episode
+agent.scripted agent.players agent.passes agent.detecting
 authors.fixtures.recipe authors.fixtures.made authors.fixtures.stage authors.fixtures.parts
 authors.fixtures.reading authors.fixtures.image authors.fixtures.audio authors.fixtures.video
 authors.fixtures.binary authors.fixtures.package authors.fixtures.services
@@ -53,10 +54,12 @@ audit.mutants audit.recording audit.workbench audit.attacking audit.mutating aud
 audit.repeating audit.resolving audit
 audit.defects.planting audit.defects.weak audit.defects.leaks audit.defects.mismatch
 audit.defects.others audit.defects
-export export.harbor export.parquet export.audits export.unpack letters
-pipeline tally audit.defects.benchmark runs items auditing rebuild
+export export.harbor export.parquet export.audits export.rollouts export.conversations
+export.atif export.unpack letters
+pipeline tally audit.defects.benchmark runs items auditing evaluating evaluated
+rebuild
 terminal report doctor tables
-cli.options cli.work cli.tasks cli.look cli.bases cli.ledger cli.audit cli cli.__main__
+cli.options cli.work cli.tasks cli.look cli.bases cli.ledger cli.audit cli.rollouts cli cli.__main__
 """
 LAYERS = _LAYERS.split()
 """Every module but the families, each below what may import it (a package stands after its parts,
