@@ -23,9 +23,9 @@ llm llm.scripted llm.trouble llm.line llm.wire llm.keys llm.schema llm.openai ll
 llm.loops llm.deadline llm.booked llm.budget llm.pace llm.paced llm.retried llm.probe
 llm.batch.jobs llm.batch.dialect llm.batch.openai llm.batch.gemini llm.batch.verdict llm.batch
 llm.opened
-sandbox sandbox.parity sandbox.tail sandbox.archive sandbox.daemon sandbox.owner sandbox.scan
-sandbox.containers sandbox.images sandbox.roots sandbox.docker sandbox.scripted sandbox.selftest
-sandbox.pool
+sandbox sandbox.parity sandbox.tail sandbox.shell sandbox.archive sandbox.daemon sandbox.owner
+sandbox.scan sandbox.containers sandbox.images sandbox.roots sandbox.execs sandbox.session
+sandbox.docker sandbox.scripted sandbox.selftest sandbox.pool
 jobs foreign.imported kit grade submission
 agent agent.prefix agent.policies agent.parsing agent.showing agent.loop agent.episode
 agent.scripted agent.players agent.passes agent.detecting
@@ -74,7 +74,10 @@ CLOCKS = {
     "llm.batch",
     "terminal",
     "sandbox.containers",
+    "sandbox.docker",
+    "sandbox.execs",
     "sandbox.images",
+    "sandbox.session",
 }
 """May look at the clock: what they learn from it is in no identity."""
 SECRETS = {"sandbox.owner"}
@@ -280,7 +283,7 @@ def test_importing_the_command_line_loads_nothing_heavy() -> None:
 
 
 def test_importing_all_but_the_docker_engine_loads_no_sdk() -> None:
-    engine = {"containers", "daemon", "docker", "images", "roots"}
+    engine = {"containers", "daemon", "docker", "execs", "images", "roots", "session"}
     rest = [n for n in FILES if not (n.startswith("sandbox.") and n.split(".")[1] in engine)]
     found = loaded("\n".join(f"import envgen.{n}" for n in rest if n != "__init__"))
     assert found & {*SDK["sandbox"], *SDK["llm"], "pyarrow", "torch"} == set()
