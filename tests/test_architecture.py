@@ -58,7 +58,7 @@ audit.defects.others audit.defects
 export export.harbor export.parquet export.audits export.rollouts export.conversations
 export.atif export.unpack letters
 pipeline tally audit.defects.benchmark runs items auditing evaluating evaluated
-rebuild
+harbor rebuild
 terminal report doctor tables
 cli.options cli.work cli.tasks cli.look cli.bases cli.ledger cli.audit cli.rollouts cli cli.__main__
 """
@@ -88,7 +88,7 @@ ENVIRONMENT = {"sandbox.daemon", "llm.keys"}
 """May read the environment: where the engine is, and the keys of providers."""
 SDK = {"sandbox": {"docker", "requests", "urllib3"}, "llm": {"openai", "google", "httpx2"}}
 """Only the edges may know their libraries."""
-LAZY = {"google", "httpx2", "openai", "pyarrow", "rich.progress", "torch", "vllm"}
+LAZY = {"google", "harbor", "httpx2", "openai", "pyarrow", "rich.progress", "torch", "vllm"}
 """Imported inside functions only: they cost more than most commands need."""
 
 CATCHERS = {
