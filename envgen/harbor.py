@@ -96,21 +96,24 @@ class Container:
         )
         if "channel" not in facts:
             raise SandboxLost(f"the sandbox runs nothing any more: {told[-300:]}")
-        return self._seen(facts, mark, state, self.clock.now() - started)
+        took = self.clock.now() - started
+        # A command may itself end with the codes that `timeout` has.
+        killed = facts["code"] in ("124", "137") and took >= seconds
+        return self._seen(facts, mark, state, killed, took)
 
     def _seen(
-        self, facts: dict[str, str], mark: str, state: shell.State, took: float
+        self, facts: dict[str, str], mark: str, state: shell.State, killed: bool, took: float
     ) -> Observation:
         head, tail, channel = (base64.b64decode(facts[n]) for n in ("head", "tail", "channel"))
         report = shell.reported(mark, channel, state)
         self._state = (report.state if report else None) or state
-        end: End = "done" if report else "timeout" if facts["code"] in ("124", "137") else "shell"
+        end: End = "timeout" if killed else "done" if report else "shell"
         cut = int(facts["size"]) - len(head) - len(tail)
         gap = b"\n[... %d bytes ...]\n" % cut if cut else b""
         text = (head + gap + tail).replace(mark.encode(), b"")
         return Observation(
             output=text.decode(errors="replace"),
-            exit_code=report.exit_code if report else None,
+            exit_code=report.exit_code if report and not killed else None,
             end=end,
             seconds=took,
             cut=cut,

@@ -113,7 +113,7 @@ def test_what_was_left_is_looked_at(bench: Bench) -> None:
     found = flagged(bench, "cp /srv/prices.csv answer.txt; rm numbers.txt; cp answer.txt total.sh")
     assert found == {
         "inputs_edited": "/home/agent/numbers.txt was removed",
-        "copied_output": "/home/agent/total.sh is srv/prices.csv",
+        "copied_output": "/home/agent/total.sh is /srv/prices.csv",
     }
 
 
