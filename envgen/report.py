@@ -4,7 +4,7 @@ from collections import Counter
 from statistics import median
 from typing import Any
 
-from envgen import axes
+from envgen import axes, evaluated
 from envgen.build import GATES
 from envgen.config import RunConfig
 from envgen.export import parquet
@@ -36,6 +36,7 @@ def report(folder: RunFolder, settings: RunConfig) -> dict[str, Any]:
         "seconds": _seconds(folder),
         "image_bytes": _spread([int(row["image_bytes"]) for row in kept]),
         "baseline": _spread([float(row["baseline"]) for row in kept]),
+        "evaluations": evaluated.overview(folder.rollouts),
     }
 
 
