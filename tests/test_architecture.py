@@ -19,7 +19,7 @@ axes.catalogue axes.cells axes.row axes.yamlfile axes.loader axes.fit axes.walk 
 axes.sampler axes.measure axes.table axes
 foreign.shared foreign dockerfile bases
 ledger.disk ledger.blobs ledger.attempts ledger.batches ledger.effects ledger
-llm llm.scripted llm.trouble llm.line llm.wire llm.keys llm.schema llm.openai llm.gemini llm.prices
+llm llm.scripted llm.trouble llm.line llm.keys llm.wire llm.schema llm.openai llm.gemini llm.prices
 llm.loops llm.deadline llm.booked llm.budget llm.pace llm.paced llm.retried llm.probe
 llm.batch.jobs llm.batch.dialect llm.batch.openai llm.batch.gemini llm.batch.verdict llm.batch
 llm.opened

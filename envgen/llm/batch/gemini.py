@@ -1,7 +1,7 @@
 """Gemini's batch endpoint: small jobs carry their requests, larger ones name an uploaded file.
 
-Requests are built by the SDK's own converter, for a flat dump of its settings is half accepted.
-Jobs are asked for as raw JSON: the SDK's types refuse a whole job for one odd line.
+Settings stand under `generationConfig`, for a flat dump of them is half accepted. Jobs are asked
+for as raw JSON: the SDK's types refuse a whole job for one odd line.
 """
 
 import io
@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from envgen.ledger.batches import Line
 from envgen.llm.batch.dialect import openapi
 from envgen.llm.batch.jobs import Result, State, distinct, failed, parsed
-from envgen.llm.gemini import NAME, Gemini, contents, fault, read, settings
+from envgen.llm.gemini import NAME, Gemini, body, fault, read
 from envgen.llm.line import line_seen
 from envgen.llm.trouble import Seen, Trouble, trouble
 from envgen.llm.wire import count, decoded, items, mapping, text_of
@@ -61,19 +61,11 @@ class GeminiJobs:
 
     def _item(self, line: Line) -> dict[str, Any]:
         """A request under its key, as raw JSON."""
-        from google.genai import _common, batches, types
-
-        config = settings(line.request)
-        if (schema := config.pop("response_json_schema", None)) is not None:
-            config["response_schema"] = openapi(schema)
-        asked = types.InlinedRequest(
-            contents=contents(line.request),
-            metadata={"key": line.id},
-            config=types.GenerateContentConfig(**config),
-        )
-        made = batches._InlinedRequest_to_mldev(self.adapter.client._api_client, asked)
-        item: dict[str, Any] = _common.convert_to_dict(made)
-        return item
+        asked = body(line.request)
+        config = asked["generationConfig"]
+        if (schema := config.pop("responseJsonSchema", None)) is not None:
+            config["responseSchema"] = openapi(schema)
+        return {"metadata": {"key": line.id}, "request": asked}
 
     def size(self, line: Line) -> int:
         return len(json.dumps(self._item(line)))
