@@ -46,6 +46,16 @@ class AuthorConfig(_Group):
     speaks its format."""
 
 
+class LongPrice(_Group):
+    """What a model costs where the question is long, in US dollars per million tokens."""
+
+    over: int = Field(ge=1)
+    """Tokens of the question, cached ones included, from beyond which all of a call costs so."""
+    input: float = Field(ge=0)
+    cached: float | None = Field(None, ge=0)
+    output: float = Field(ge=0)
+
+
 class Price(_Group):
     """What a model costs, in US dollars per million tokens."""
 
@@ -55,8 +65,12 @@ class Price(_Group):
     """The part of the question that the provider had cached; none = as the rest of it."""
     output: float = Field(ge=0)
     """The answer, thinking included."""
+    long: LongPrice | None = None
+    """What it costs where the question is long; none = the same."""
     batch: float = Field(1.0, ge=0, le=1)
     """Factor on all three in the batch lane."""
+    batch_cached: float | None = Field(None, ge=0, le=1)
+    """Another factor on what was cached, in the batch lane."""
     flex: float = Field(1.0, ge=0, le=1)
     """Factor on all three in the flex lane."""
 
