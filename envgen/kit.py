@@ -109,7 +109,7 @@ async def open_kit(
         )
         try:
             roles = {} if config.author.model is None else {"author": config.author.model}
-            async with open_models(roles, config.llm, ledger) as models:
+            async with open_models(roles, config.llm, ledger, say=say) as models:
                 held = Bases(engine, folder / "locks")
                 yield Kit(config, Recorded(engine, ledger), held, models)
         finally:
