@@ -35,6 +35,8 @@ CANDIDATE_SHARE = 0.6
 checks, and never the verdict."""
 MEMORY = 256
 """Trees of tests kept between the jobs of a task; about as many as tasks are in work."""
+STARVED = ("MemoryError", "[Errno 12]", "[Errno 28]", "[Errno 122]")
+"""What a grader says that got no memory (12) or no disk (28, 122)."""
 _EMPTY = FileTree()
 _RESTORE_AND_TEST = (
     'for d in "$@"; do rm -rf -- "$d"; if [ -d "/.outputs$d" ]; then '
@@ -254,10 +256,13 @@ def score_of(result: JobResult) -> Score:
     """The verdict that a grading job left in its log folder; anything else is invalid.
 
     A grader that candidates starved of memory or disk is no invalid one: the gates have shown that
-    it has enough of both when the outputs are sound, so this is what the outputs earn.
+    it has enough of both when the outputs are sound, so this is what the outputs earn. It was
+    starved when it was killed, or says so; one that broke for another reason is invalid, whatever
+    ran out of memory beside it.
     """
-    if result.status in ("memory", "disk") and result.exit_code != 0:
-        over = CheckResult(name=result.status, score=0, detail="used up while grading")
+    if result.status in ("memory", "disk") and result.exit_code != 0 and _starved(result):
+        detail = f"used up while grading: exit {result.exit_code}"
+        over = CheckResult(name=result.status, score=0, detail=detail)
         return Score(reward=0.0, checks=(over,))
     if result.status == "timeout":
         return Score(invalid=f"verifier_timeout: {last(result)}")
@@ -280,3 +285,9 @@ def score_of(result: JobResult) -> Score:
     except (KeyError, TypeError, ValueError):
         return Score(invalid="report_unreadable")
     return Score(reward=reward, checks=checks)
+
+
+def _starved(result: JobResult) -> bool:
+    """Whether a grader that left no verdict had no room left, or else broke by itself."""
+    report = result.file("report.json") or ""
+    return '"error"' not in report or any(sign in report for sign in STARVED)

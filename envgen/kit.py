@@ -115,7 +115,7 @@ async def open_kit(
         )
         try:
             roles = _roles(config)
-            async with open_models(roles, config.llm, ledger) as models:
+            async with open_models(roles, config.llm, ledger, say=say) as models:
                 held = Bases(engine, folder / "locks")
                 yield Kit(config, Recorded(engine, ledger), held, models)
         finally:

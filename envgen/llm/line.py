@@ -7,8 +7,9 @@ takes. Redirects and cookies are not followed.
 
 import ipaddress
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from functools import cache
 from itertools import cycle
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -117,32 +118,42 @@ async def tamed(raw: "httpx2.Response", method: str) -> "httpx2.Response":
         if name in HEADERS or name.startswith(UPLOAD)
     }
     told["content-type"] = "application/json"  # and so UTF-8, whatever it was said to be
-    packed = raw.headers.get("content-encoding", "identity").lower()
-    if raw.status_code != 200:
-        told.pop("content-length", None)
-        data = b"" if packed != "identity" else await _head(raw)
-        await raw.aclose()
-        return httpx2.Response(raw.status_code, headers=told, content=plain_error(data))
-    if packed != "identity":
-        await raw.aclose()
-        raise httpx2.ReadError(UNBOUNDED)
-    most = FILE_BYTES if method == "GET" else ANSWER_BYTES
-    return httpx2.Response(200, headers=told, content=_bounded(raw, most))
-
-
-async def _bounded(raw: "httpx2.Response", most: int) -> AsyncIterator[bytes]:
-    """The bytes of a response; an error when there are more than `most`."""
-    import httpx2
-
-    size = 0
+    packed = raw.headers.get("content-encoding", "identity").lower() != "identity"
+    if raw.status_code == 200 and not packed:
+        stream = _bounded()(raw, FILE_BYTES if method == "GET" else ANSWER_BYTES)
+        return httpx2.Response(200, headers=told, stream=stream)
     try:
-        async for part in raw.aiter_raw():
-            size += len(part)
-            if size > most:
-                raise httpx2.ReadError(UNBOUNDED)
-            yield part
+        if raw.status_code == 200:
+            raise httpx2.ReadError(UNBOUNDED)
+        told.pop("content-length", None)
+        data = b"" if packed else await _head(raw)
+        return httpx2.Response(raw.status_code, headers=told, content=plain_error(data))
     finally:
         await raw.aclose()
+
+
+@cache
+def _bounded() -> "Callable[[httpx2.Response, int], httpx2.AsyncByteStream]":
+    """What makes a stream of a response's bytes, whose reading fails beyond so many."""
+    import httpx2
+
+    class Bounded(httpx2.AsyncByteStream):
+        def __init__(self, raw: httpx2.Response, most: int) -> None:
+            self.raw = raw
+            self.most = most
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            left = self.most
+            async for part in self.raw.stream:  # type: ignore[union-attr]
+                left -= len(part)
+                if left < 0:
+                    raise httpx2.ReadError(UNBOUNDED)
+                yield part
+
+        async def aclose(self) -> None:
+            await self.raw.aclose()
+
+    return Bounded
 
 
 async def _head(raw: "httpx2.Response") -> bytes:

@@ -113,10 +113,12 @@ class Loopback:
     async def __aexit__(self, *_: object) -> None:
         assert self._server is not None
         self._server.close()
+        await asyncio.sleep(0)  # connections that were accepted just now get their task
         for task in self._open:
             task.cancel()
         await asyncio.gather(*self._open, return_exceptions=True)
         await self._server.wait_closed()
+        await asyncio.sleep(0)  # closed transports let go of their sockets
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()

@@ -1,8 +1,8 @@
 """JSON Schema as Gemini's `responseSchema` takes it, which is all that its batch endpoint honours.
 
-The dialect is OpenAPI's: no references, no closed objects, null as a flag, constants as enums, types
-in capitals, fields in the order that is told. What it cannot say is left out, for whoever asks
-validates the answer anyway.
+The dialect is that of OpenAPI: no references, no closed objects, null as a flag, constants as
+enums, types in capitals, fields in the order that is told. What it cannot say is left out, for
+whoever asks validates the answer anyway.
 """
 
 from collections.abc import Mapping

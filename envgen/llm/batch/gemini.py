@@ -25,6 +25,8 @@ INLINE_BYTES = 18_000_000
 """Most bytes of a job that carries its requests: the limit is 20 MB for all that is sent."""
 LISTED = 10
 """Pages of a hundred jobs in which one of ours is looked for."""
+KEPT = (400, 403, 404, 405, 409)
+"""What a file that cannot be deleted, or is gone, is answered with."""
 ENDED = frozenset({"SUCCEEDED", "PARTIALLY_SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED"})
 """States that a job does not leave. The SDK's own list lacks one, and a loop over it never ends;
 a paused job is not ended, and is given up at the deadline like one that hangs."""
@@ -81,11 +83,14 @@ class GeminiJobs:
             source: dict[str, Any] = {"requests": {"requests": work}}
         else:
             source = {"fileName": await self._upload(name, data)}
-        made = await self._ask(
-            "post",
-            f"models/{self.model.partition(':')[2]}:batchGenerateContent",
-            {"batch": {"displayName": name, "inputConfig": source}},
-        )
+        path = f"models/{self.model.partition(':')[2]}:batchGenerateContent"
+        batch = {"displayName": name, "inputConfig": source}
+        try:
+            made = await self._ask("post", path, {"batch": batch})
+        except Trouble as error:
+            if error.seen.how == "http":  # refused, so no job reads it; the next try uploads again
+                await self._delete(text_of(source.get("fileName")))
+            raise
         return text_of(made.get("name"))
 
     async def _upload(self, name: str, data: bytes) -> str:
@@ -125,6 +130,16 @@ class GeminiJobs:
             files = self.adapter.client.aio.files
             lines += parsed(await self._met(lambda: files.download(file=file), (404,)) or b"")
         return [self._result(line) for line in lines]
+
+    async def tidy(self, job: str) -> None:
+        about = mapping((await self._ask("get", job, but=(404,))).get("metadata"))
+        await self._delete(text_of(mapping(about.get("inputConfig")).get("fileName")))
+        await self._delete(text_of(mapping(about.get("output")).get("responsesFile")))
+
+    async def _delete(self, file: str) -> None:
+        """Delete a file, where there is one and it can be deleted."""
+        if file:
+            await self._ask("delete", file, but=KEPT)
 
     async def _ask(
         self,

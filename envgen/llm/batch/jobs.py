@@ -59,6 +59,10 @@ class Jobs(Protocol):
         """The results of an ended job, in any order, possibly twice or not at all."""
         ...
 
+    async def tidy(self, job: str) -> None:
+        """Delete the files of an ended job whose results are kept; nothing where they are gone."""
+        ...
+
 
 def distinct(lines: Sequence[Line]) -> Sequence[Line]:
     """The lines; an id that stands twice is refused, for it hangs some servers."""
