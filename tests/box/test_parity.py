@@ -43,7 +43,7 @@ echo "ready"
 HOG = "python3 -c 'b = bytearray()\nfor _ in range(600): b += bytes(1 << 20)'; echo $?"
 SEEN = (
     "user 1000 1000 1000",
-    f"rights CapBnd:{'0' * 16} CapEff:{'0' * 16} NoNewPrivs:1 ",
+    f"rights CapEff:{'0' * 16} CapBnd:{'0' * 16} NoNewPrivs:1 ",
     "network lo",
     f"place {parity.HOSTNAME} UTC UTF-8 /home/agent",
     "system not writable",

@@ -79,8 +79,9 @@ def check(step: Step, took: Took) -> None:
 
 
 def test_a_missing_image_opens_nothing(bench: Bench) -> None:
+    wrong = opening_of(bench).model_copy(update={"image_ref": "envgen/none:1"})
+
     async def scene() -> None:
-        wrong = opening_of(bench).model_copy(update={"image_ref": "envgen/none:1"})
         with pytest.raises(ImageMissing):
             async with bench.kit.sandbox.engine.open(wrong):
                 raise AssertionError("it opened")
@@ -125,6 +126,20 @@ def test_a_sandbox_killed_in_the_middle_of_a_command_is_lost(bench: Bench) -> No
             engine.api.kill(session._box.name)
             with pytest.raises(SandboxLost, match="killed by somebody else"):
                 await running
+
+    bench.do(scene())
+
+
+def test_what_a_killed_sandbox_holds_is_not_handed_in(bench: Bench) -> None:
+    engine: Any = bench.kit.sandbox.engine
+    plain = opening_of(bench)
+
+    async def scene() -> None:
+        async with engine.open(plain) as session:
+            await session.run("echo half > work", 20)
+            engine.api.kill(session._box.name)
+            with pytest.raises(SandboxLost, match="killed by somebody else"):
+                await session.capture(("/home/agent",))
 
     bench.do(scene())
 
