@@ -29,8 +29,8 @@ from tests.box.conftest import draft_of
 Figure = tuple[str, float, str]
 
 AT_ONCE = 2
-EPISODES = 24
-TRIALS = 6
+EPISODES = 16
+TRIALS = 4
 """In Harbor, for they take long."""
 SLEEPS, SLEEPING = 8, 8
 """Episodes whose every command takes a second more, and how many of them at once: they share the

@@ -135,9 +135,16 @@ async def play(url: str, folder: Path, numbers: list[int]) -> None:
         _, image, _ = await build_image(draft, kit, USE)
         print(json.dumps({"ref": image.ref}), flush=True)
         pool = Pool(kit.sandbox.engine, AT_ONCE, gauge=Gauge(least=10_000))
+        turns = asyncio.Semaphore(AT_ONCE)
 
-        async def episode(number: int) -> None:
-            began, end = time.monotonic(), {"number": number}
+        async def in_turn(number: int) -> None:
+            async with turns:
+                if "fault" in await episode(number):
+                    await asyncio.sleep(3)  # one trouble shall not take all episodes in a second
+
+        async def episode(number: int) -> dict[str, object]:
+            began = time.monotonic()
+            end: dict[str, object] = {"number": number}
             try:
                 async with pool.lease(opening(draft, image, 600)) as session:
                     for turn in range(4):
@@ -151,8 +158,9 @@ async def play(url: str, folder: Path, numbers: list[int]) -> None:
                 end |= {"fault": weather.code, "detail": str(weather)[:300]}
             end["seconds"] = round(time.monotonic() - began, 1)
             print(json.dumps(end), flush=True)
+            return end
 
-        await asyncio.gather(*(episode(number) for number in numbers))
+        await asyncio.gather(*(in_turn(number) for number in numbers))
 
 
 # -- the disturbing ----------------------------------------------------------------------------
