@@ -18,7 +18,7 @@ from envgen.ledger.batches import ONLINE, Line
 from envgen.llm import Asked, batch, receipt
 from envgen.llm.batch import Lane
 from envgen.llm.batch.gemini import GeminiJobs
-from envgen.llm.batch.jobs import Jobs
+from envgen.llm.batch.jobs import MOST_BETWEEN, Jobs
 from envgen.llm.batch.openai import OpenAIJobs
 from envgen.llm.budget import Budget
 from envgen.llm.gemini import Gemini
@@ -200,7 +200,7 @@ def test_looks_become_rarer(bench: Bench, do: Do) -> None:
     assert len(looks) == 12
     assert looks[:3] == [15.0, 22.5, 33.75]
     assert looks == sorted(looks)
-    assert looks[-1] == batch.MOST_BETWEEN
+    assert looks[-1] == MOST_BETWEEN
 
 
 # -- results that do not match -----------------------------------------------------------------

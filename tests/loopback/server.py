@@ -113,7 +113,8 @@ class Loopback:
     async def __aexit__(self, *_: object) -> None:
         assert self._server is not None
         self._server.close()
-        await asyncio.sleep(0)  # connections that were accepted just now get their task
+        for _ in range(5):  # connections that were accepted just now get their task
+            await asyncio.sleep(0)
         for task in self._open:
             task.cancel()
         await asyncio.gather(*self._open, return_exceptions=True)

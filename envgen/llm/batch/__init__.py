@@ -8,7 +8,7 @@ carry, and pays for none of them twice.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self, TypeVar
 
@@ -17,7 +17,7 @@ from envgen.ledger import Ledger
 from envgen.ledger.attempts import Attempt
 from envgen.ledger.batches import ONLINE, Line
 from envgen.llm import KIND, Model, receipt
-from envgen.llm.batch.jobs import Jobs, Result, State
+from envgen.llm.batch.jobs import Jobs, Result, State, growing
 from envgen.llm.batch.verdict import verdict
 from envgen.llm.budget import Budget
 from envgen.llm.prices import Tariff
@@ -26,8 +26,6 @@ from envgen.records import Completion, Key, Request
 
 WINDOW = 20.0
 """Seconds that requests are collected for."""
-FIRST_LOOK, MOST_BETWEEN = 15.0, 300.0
-"""Seconds to the first look at a job, and the most between two."""
 CALL_SECONDS = 900.0
 """Most that one call to the provider may take: a job's file can be large."""
 TIDY_SECONDS = 60.0
@@ -212,7 +210,7 @@ class Lane:
 
     async def _ended(self, name: str, lines: Sequence[Line], deadline: float) -> str:
         """The job of a batch, once it ended; a job that found no room is made again."""
-        waits = _growing()
+        waits = growing()
         while True:
             job = self.ledger.batches.get(name).job or await self._make(name, lines, deadline)
             if await self._end(job, deadline) != "full":
@@ -244,7 +242,7 @@ class Lane:
         return await self._look(job, last)
 
     async def _look(self, job: str, deadline: float) -> State:
-        waits = _growing()
+        waits = growing()
         while True:
             state = await self._patiently(lambda: self.jobs.look(job), deadline)
             if state != "running":
@@ -253,7 +251,7 @@ class Lane:
 
     async def _patiently(self, call: Callable[[], Awaitable[T]], deadline: float) -> T:
         """Call until it works; trouble that does not pass propagates."""
-        waits = _growing()
+        waits = growing()
         while True:
             try:
                 async with asyncio.timeout(CALL_SECONDS):
@@ -297,11 +295,3 @@ class Lane:
         for worst, cost in costs:
             self.budget.settle(worst, cost)
         return answers
-
-
-def _growing() -> Iterator[float]:
-    """Waits in seconds, each half as long again as the one before."""
-    wait = FIRST_LOOK
-    while True:
-        yield wait
-        wait = min(wait * 1.5, MOST_BETWEEN)
