@@ -54,6 +54,7 @@ audit.defects.others audit.defects
 export export.harbor export.parquet export.audits export.unpack letters
 pipeline tally audit.defects.benchmark runs items auditing rebuild
 terminal report doctor tables
+train train.loss train.batch
 cli.options cli.work cli.tasks cli.look cli.bases cli.ledger cli.audit cli cli.__main__
 """
 LAYERS = _LAYERS.split()
@@ -76,10 +77,17 @@ SECRETS = {"sandbox.owner"}
 """May be random beyond a seed: the name of a process."""
 ENVIRONMENT = {"sandbox.daemon", "llm.keys"}
 """May read the environment: where the engine is, and the keys of providers."""
-SDK = {"sandbox": {"docker", "requests", "urllib3"}, "llm": {"openai", "google", "httpx2"}}
-"""Only the edges may know their libraries."""
-LAZY = {"google", "httpx2", "openai", "pyarrow", "rich.progress", "torch", "vllm"}
+SDK = {
+    "sandbox": {"docker", "requests", "urllib3"},
+    "llm": {"openai", "google", "httpx2"},
+    "train": {"torch", "transformers", "peft", "safetensors", "tensorboard", "vllm"},
+}
+"""Only the edges, and the trainer, may know their libraries."""
+LAZY = {"google", "httpx2", "openai", "peft", "pyarrow", "rich.progress", "transformers", "vllm"}
 """Imported inside functions only: they cost more than most commands need."""
+TORCH = {"train.loss"}
+"""Import torch, which is not part of the default install; nothing else may import them outside of a
+function."""
 
 CATCHERS = {
     "pipeline": "the one catcher",
@@ -247,6 +255,13 @@ def test_only_the_edges_know_their_libraries(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(FILES))
+def test_torch_is_imported_where_it_is_said(name: str) -> None:
+    direct = {module.split(".")[0] for module in imports(name, top=True)}
+    ours_at_top = {module.removeprefix("envgen.") for module in imports(name, top=True)}
+    assert ("torch" in direct or bool(ours_at_top & TORCH)) == (name in TORCH)
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
 def test_only_one_place_catches_everything(name: str) -> None:
     broad = [
         node.lineno
@@ -277,6 +292,7 @@ def test_importing_the_command_line_loads_nothing_heavy() -> None:
 def test_importing_all_but_the_docker_engine_loads_no_sdk() -> None:
     engine = {"containers", "daemon", "docker", "images", "roots"}
     rest = [n for n in FILES if not (n.startswith("sandbox.") and n.split(".")[1] in engine)]
+    rest = [n for n in rest if n not in TORCH]
     found = loaded("\n".join(f"import envgen.{n}" for n in rest if n != "__init__"))
     assert found & {*SDK["sandbox"], *SDK["llm"], "pyarrow", "torch"} == set()
 
