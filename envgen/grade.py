@@ -217,10 +217,7 @@ async def attempt(
         return (key,), solved, score
     solved_key, solved = await solve(draft, image, solution, kit, use)
     if solved.captured is None:
-        over = CheckResult(
-            name="outputs", score=0, detail=f"over {draft.limits.outputs_mb} MB or too many files"
-        )
-        return (solved_key,), solved, Score(reward=0.0, checks=(over,))
+        return (solved_key,), solved, too_much(draft)
     key, score = await grade(draft, image, solved.captured, kit, use)
     return (solved_key, key), solved, score
 
@@ -245,6 +242,12 @@ async def _shared(
 
 
 # -- verdict -----------------------------------------------------------------------------------
+
+
+def too_much(draft: TaskDraft) -> Score:
+    """What an agent earns whose outputs are over the cap."""
+    detail = f"over {draft.limits.outputs_mb} MB or too many files"
+    return Score(reward=0.0, checks=(CheckResult(name="outputs", score=0, detail=detail),))
 
 
 def score_of(result: JobResult) -> Score:

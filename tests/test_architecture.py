@@ -25,7 +25,9 @@ llm.batch.jobs llm.batch.dialect llm.batch.openai llm.batch.gemini llm.batch.ver
 llm.opened
 sandbox sandbox.parity sandbox.tail sandbox.archive sandbox.daemon sandbox.owner sandbox.scan
 sandbox.containers sandbox.images sandbox.roots sandbox.docker sandbox.scripted sandbox.selftest
-jobs foreign.imported kit grade
+sandbox.pool
+jobs foreign.imported kit grade submission
+agent agent.prefix agent.policies
 authors.fixtures.recipe authors.fixtures.made authors.fixtures.stage authors.fixtures.parts
 authors.fixtures.reading authors.fixtures.image authors.fixtures.audio authors.fixtures.video
 authors.fixtures.binary authors.fixtures.package authors.fixtures.services

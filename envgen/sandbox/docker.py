@@ -8,12 +8,14 @@ import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
 
 from envgen import bases
-from envgen.errors import EngineDown
+from envgen.errors import EngineDown, Misconfigured
 from envgen.ledger import Blobs
-from envgen.records import BaseImage, BaseRecipe, Image, ImageRequest, Job, JobResult
+from envgen.records import BaseImage, BaseRecipe, Image, ImageRequest, Job, JobResult, Opening
+from envgen.sandbox import Session
 from envgen.sandbox.containers import Containers
 from envgen.sandbox.daemon import LABEL, OWNER_LABEL, RUN_LABEL, connect, typed
 from envgen.sandbox.images import Images
@@ -74,6 +76,9 @@ class Docker:
     async def run(self, job: Job) -> JobResult:
         cancelled = threading.Event()
         return await self._thread(self.containers.run, job, cancelled, on_cancel=cancelled.set)
+
+    def open(self, opening: Opening) -> AbstractAsyncContextManager[Session]:
+        raise Misconfigured("this engine opens no sessions yet")
 
     async def discard(self, image: Image) -> None:
         await self._thread(self.images.remove, image.ref)

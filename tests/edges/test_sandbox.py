@@ -112,7 +112,7 @@ def test_tags_are_names_that_engines_take() -> None:
 def test_the_double_has_the_protocols_members_and_signatures(tmp_path: Path) -> None:
     engine = Scripted(Blobs(tmp_path))
     members = {n: m for n, m in inspect.getmembers(Engine, inspect.isfunction) if n[0] != "_"}
-    assert set(members) == {"base", "build", "run", "discard", "has", "keep_only", "close"}
+    assert set(members) == {"base", "build", "run", "open", "discard", "has", "keep_only", "close"}
     for name, member in members.items():
         ours = getattr(Scripted, name)
         assert inspect.signature(ours) == inspect.signature(member), name
