@@ -56,7 +56,7 @@ audit.defects.others audit.defects
 export export.harbor export.parquet export.audits export.unpack letters
 pipeline tally audit.defects.benchmark runs items auditing rebuild
 terminal report doctor tables
-train train.loss train.batch train.policy
+train train.loss train.batch train.rollouts train.policy train.inference train.chat
 cli.options cli.work cli.tasks cli.look cli.bases cli.ledger cli.audit cli cli.__main__
 """
 LAYERS = _LAYERS.split()
@@ -87,7 +87,7 @@ SDK = {
 """Only the edges, and the trainer, may know their libraries."""
 LAZY = {"google", "httpx2", "openai", "peft", "pyarrow", "rich.progress", "transformers", "vllm"}
 """Imported inside functions only: they cost more than most commands need."""
-TORCH = {"train.loss", "train.policy"}
+TORCH = {"train.loss", "train.policy", "train.inference"}
 """Import torch, which is not part of the default install; nothing else may import them outside of a
 function."""
 

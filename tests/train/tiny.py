@@ -30,3 +30,36 @@ def model(folder: Path, vocabulary: int = 64, *, tied: bool = False, seed: int =
     )
     Qwen3ForCausalLM(config).save_pretrained(folder)
     return folder
+
+
+CHATML = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+FORGETFUL = CHATML.replace(
+    "{{ m.content }}", "{{ m.content.split('</think>')[-1] if not loop.last else m.content }}"
+)
+"""Takes earlier thinking out, as some published templates do."""
+OPENED = CHATML.replace("assistant\n{% endif", "assistant\n<think>\n{% endif")
+
+
+def tokenizer(folder: Path, template: str = CHATML) -> Path:
+    """A byte-level BPE with a chat template, beside the model; returns the folder."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    bpe = Tokenizer(models.BPE())
+    bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    bpe.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=320,
+        special_tokens=["<|im_start|>", "<|im_end|>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    bpe.train_from_iterator(["user assistant system What is there? I look. exit 0 Do it."], trainer)
+    wrapped = PreTrainedTokenizerFast(tokenizer_object=bpe, eos_token="<|im_end|>")
+    wrapped.add_special_tokens({"additional_special_tokens": ["<|im_start|>"]})
+    wrapped.chat_template = template
+    wrapped.save_pretrained(folder)
+    return folder
