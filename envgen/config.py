@@ -119,6 +119,38 @@ class AuditConfig(_Group):
     for the mere form of an answer: a header line, files that agree with each other."""
 
 
+class AgentConfig(_Group):
+    """How an agent works on a task, and who plays it."""
+
+    model: str | None = Field(None, pattern=r"^(gemini|openai|scripted):\S+$")
+    """The policy: `gemini:NAME`, `openai:NAME` (with llm.base_url for a server of one's own), or
+    `scripted:reference` and `scripted:nothing`, which need no model."""
+    tools: Literal["blocks", "calls"] = "blocks"
+    """How a command is written: `blocks`: between fences, which every model can; `calls`: as the
+    provider's own tool calls."""
+    steps: int = Field(64, ge=1, le=1000)
+    """Most turns of an episode."""
+    tokens: int = Field(65_536, ge=1)
+    """Most tokens that the policy samples in an episode, thinking included."""
+    turn_tokens: int = Field(8192, ge=1)
+    """Most tokens of one turn."""
+    seconds: int | None = Field(None, ge=1, le=86_400)
+    """Most seconds of an episode, from the moment that it has its sandbox; none = what the task
+    gives its agent."""
+    command_seconds: int = Field(120, ge=1, le=3600)
+    """Most seconds of one command."""
+    mistakes: int = Field(8, ge=0, le=1000)
+    """Turns in a row without a command that are answered; one more ends the episode."""
+    output_chars: int = Field(10_000, ge=200)
+    """Most characters of an output that the agent sees."""
+    thinking: Literal["keep", "strip"] = "keep"
+    """Whether earlier thinking stays in the history that the model is sent."""
+    temperature: float = Field(1.0, ge=0, le=2)
+    """Of sampling."""
+    top_p: float = Field(1.0, gt=0, le=1)
+    """Of sampling."""
+
+
 class ExportConfig(_Group):
     """How kept tasks are written."""
 
@@ -162,8 +194,6 @@ class TrainConfig(_Group):
     """Most that the gradient's norm may be."""
     temperature: float = Field(1.0, gt=0, le=2)
     """Of sampling, in the sampler and in the loss alike; nothing is cut from the distribution."""
-    turn_tokens: int = Field(16_384, ge=1)
-    """Most tokens of one turn."""
     context: int = Field(67_584, ge=16)
     """Most tokens of an episode: prompt, turns and what the terminal said."""
     stale: int = Field(4, ge=0)
@@ -192,12 +222,17 @@ class TrainConfig(_Group):
     float32 on both sides agrees to 1e-4."""
     only: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Train on tasks with these values: axis or column of the manifest to values."""
+    pass_rates: tuple[float, float] = (0.0, 1.0)
+    """Train on tasks whose measured pass rate (`envgen eval`) lies between these two; a task that
+    was not measured counts as one half."""
     easiest_first: bool = False
-    """Order tasks by `task_complexity`, the simplest first, in place of shuffling all of them."""
-    held_out: float = Field(0.0, ge=0, lt=1)
-    """Share of the tasks that is never trained on, and evaluated instead."""
+    """Order tasks by measured pass rate, then by `task_complexity`, in place of shuffling them."""
+    held_out: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Tasks with these values are never trained on, and evaluated instead."""
     eval_every: int = Field(10, ge=1)
     """Steps between evaluations of the held-out tasks."""
+    eval_attempts: int = Field(4, ge=1, le=1024)
+    """Episodes of each held-out task in an evaluation."""
     save_every: int = Field(10, ge=1)
     """Steps between checkpoints."""
     keep: int = Field(2, ge=1)
@@ -213,6 +248,7 @@ class RunConfig(_Group):
     llm: LlmConfig = Field(default_factory=LlmConfig)
     gates: GateConfig = Field(default_factory=GateConfig)
     audit: AuditConfig = Field(default_factory=AuditConfig)
+    agent: AgentConfig = Field(default_factory=AgentConfig)
     export: ExportConfig = Field(default_factory=ExportConfig)
     train: TrainConfig = Field(default_factory=TrainConfig)
 

@@ -75,7 +75,13 @@ class Kit:
     sandbox: Recorded
     bases: Bases
     llm: Mapping[str, Asked] = field(default_factory=dict)
-    """Models by role (`author`); only the roles that the configuration gives a model."""
+    """Models by role (`author`, `agent`); only those that the configuration gives a model."""
+
+
+def _roles(config: RunConfig) -> dict[str, str]:
+    """The models of a configuration; a script is none."""
+    wanted = {"author": config.author.model, "agent": config.agent.model}
+    return {r: name for r, name in wanted.items() if name and not name.startswith("scripted:")}
 
 
 @asynccontextmanager
@@ -108,7 +114,7 @@ async def open_kit(
             say=say,
         )
         try:
-            roles = {} if config.author.model is None else {"author": config.author.model}
+            roles = _roles(config)
             async with open_models(roles, config.llm, ledger) as models:
                 held = Bases(engine, folder / "locks")
                 yield Kit(config, Recorded(engine, ledger), held, models)

@@ -254,6 +254,8 @@ class Request(Record):
     echo: str = Field(default="", exclude=True)
     """A text that any right answer holds, and no other, such as the prompt's nonce: an answer in a
     batch without it is somebody else's. The prompt names it, so the identity need not."""
+    as_is: bool = Field(default=False, exclude=True)
+    """A policy's turn: an answer counts also when it runs in circles, and is not asked for anew."""
 
     @model_serializer(mode="wrap")
     def _without_nothing(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -27,7 +27,8 @@ sandbox sandbox.parity sandbox.tail sandbox.archive sandbox.daemon sandbox.owner
 sandbox.containers sandbox.images sandbox.roots sandbox.docker sandbox.scripted sandbox.selftest
 sandbox.pool
 jobs foreign.imported kit grade submission
-agent agent.prefix agent.policies
+agent agent.prefix agent.policies agent.parsing agent.showing agent.loop agent.episode
+agent.scripted agent.players agent.passes agent.detecting
 authors.fixtures.recipe authors.fixtures.made authors.fixtures.stage authors.fixtures.parts
 authors.fixtures.reading authors.fixtures.image authors.fixtures.audio authors.fixtures.video
 authors.fixtures.binary authors.fixtures.package authors.fixtures.services
@@ -53,11 +54,14 @@ audit.mutants audit.recording audit.workbench audit.attacking audit.mutating aud
 audit.repeating audit.resolving audit
 audit.defects.planting audit.defects.weak audit.defects.leaks audit.defects.mismatch
 audit.defects.others audit.defects
-export export.harbor export.parquet export.audits export.unpack letters
-pipeline tally audit.defects.benchmark runs items auditing rebuild
+export export.harbor export.parquet export.audits export.rollouts export.conversations
+export.atif export.unpack letters
+pipeline tally audit.defects.benchmark runs items auditing evaluating evaluated
+rebuild
 terminal report doctor tables
-train train.loss train.batch train.rollouts train.policy train.inference train.chat
-cli.options cli.work cli.tasks cli.look cli.bases cli.ledger cli.audit cli cli.__main__
+train train.loss train.batch train.rollouts train.policy train.inference train.chat train.tasks
+train.loop
+cli.options cli.work cli.tasks cli.look cli.bases cli.ledger cli.audit cli.rollouts cli cli.__main__
 """
 LAYERS = _LAYERS.split()
 """Every module but the families, each below what may import it (a package stands after its parts,
@@ -73,6 +77,7 @@ CLOCKS = {
     "terminal",
     "sandbox.containers",
     "sandbox.images",
+    "train.loop",
 }
 """May look at the clock: what they learn from it is in no identity."""
 SECRETS = {"sandbox.owner"}
@@ -87,7 +92,7 @@ SDK = {
 """Only the edges, and the trainer, may know their libraries."""
 LAZY = {"google", "httpx2", "openai", "peft", "pyarrow", "rich.progress", "transformers", "vllm"}
 """Imported inside functions only: they cost more than most commands need."""
-TORCH = {"train.loss", "train.policy", "train.inference"}
+TORCH = {"train.loss", "train.policy", "train.inference", "train.loop"}
 """Import torch, which is not part of the default install; nothing else may import them outside of a
 function."""
 

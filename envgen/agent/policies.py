@@ -44,11 +44,12 @@ class TextPolicy:
             text = f"<think>\n{answer.thinking}\n</think>\n\n{text}"
         now = "".join(map(_written, self._messages))
         reused = round(answer.usage.input * common(self._before, now) / max(1, len(now)))
-        said = Message(role="assistant", text=text, calls=answer.calls)
+        calls = answer.calls if self.request.tools else ()  # what nobody offered, nobody answers
+        said = Message(role="assistant", text=text, calls=calls)
         self._before = now + _written(said)
         kept = said if self.keep else said.model_copy(update={"text": thoughtless(text)})
         self._messages.append(kept)
-        return Reply(text, answer.finish, answer.calls, answer.usage, reused)
+        return Reply(text, answer.finish, calls, answer.usage, reused)
 
 
 def _written(message: Message) -> str:

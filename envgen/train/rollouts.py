@@ -8,7 +8,7 @@ the one queue that the trainer reads.
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -42,7 +42,8 @@ class Source:
         begun: groups begun so far.
         taken: tasks drawn from the order so far.
         open: groups that were begun and are not consumed, by number.
-        again: tasks to be asked again, with how often they were.
+        again: groups to be begun before any new one: number (None for a new one), task, and how
+            often it was asked already.
     """
 
     tasks: Sequence[str]
@@ -51,17 +52,18 @@ class Source:
     begun: int = 0
     taken: int = 0
     open: dict[int, tuple[str, int]] = field(default_factory=dict)
-    again: list[tuple[str, int]] = field(default_factory=list)
+    again: list[tuple[int | None, str, int]] = field(default_factory=list)
 
     def next(self) -> tuple[int, str]:
         """The number of a new group, and its task."""
         if self.again:
-            task, chances = self.again.pop(0)
+            number, task, chances = self.again.pop(0)
         else:
-            task, chances = self._drawn(), 0
+            number, task, chances = None, self._drawn(), 0
             self.taken += 1
-        number = self.begun
-        self.begun += 1
+        if number is None:
+            number = self.begun
+            self.begun += 1
         self.open[number] = (task, chances)
         return number, task
 
@@ -77,16 +79,16 @@ class Source:
         """A group is consumed; or its task is asked again, a bounded number of times."""
         task, chances = self.open.pop(number)
         if again and chances < CHANCES:
-            self.again.append((task, chances + 1))
+            self.again.append((None, task, chances + 1))
 
     def state(self) -> dict[str, Any]:
-        """What a later process needs to go on: what was in work is begun anew, in its order."""
-        waiting = [self.open[number] for number in sorted(self.open)]
+        """What a later process needs to go on: what was in work is begun anew, as it was."""
+        waiting = [(number, *self.open[number]) for number in sorted(self.open)]
         return {"begun": self.begun, "taken": self.taken, "again": [*waiting, *self.again]}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state. Its groups get the numbers that they had."""
-        self.again = [(task, chances) for task, chances in state["again"]]
+        """Go on from a state."""
+        self.again = [(number, task, chances) for number, task, chances in state["again"]]
         self.begun, self.taken = state["begun"], state["taken"]
         self.open = {}
 
@@ -110,6 +112,17 @@ class Batch:
         """Rollouts that were left out, by the first word of the reason."""
         reasons = (r.unusable for group in self.groups for r in group.rollouts)
         return dict(Counter(reason.split(":")[0] for reason in reasons if reason))
+
+
+async def gathered(plays: Iterable[Awaitable[Rollout]]) -> list[Rollout]:
+    """All of them at once; when one fails, none goes on."""
+    tasks = [asyncio.ensure_future(play) for play in plays]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 class Rollouts:
@@ -182,16 +195,8 @@ class Rollouts:
             self._ended.put_nowait(group)
 
     async def _group(self, number: int, task: str) -> Group:
-        plays = [
-            asyncio.create_task(self.play(task, number, member))
-            for member in range(self.settings.group)
-        ]
-        try:
-            rollouts = await asyncio.gather(*plays)
-        finally:  # of a group that failed, none goes on
-            for play in plays:
-                play.cancel()
-            await asyncio.gather(*plays, return_exceptions=True)
+        members = range(self.settings.group)
+        rollouts = await gathered(self.play(task, number, member) for member in members)
         self._recent.extend(rollout.unusable for rollout in rollouts)
         return Group(task, number, tuple(rollouts))
 

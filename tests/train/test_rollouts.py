@@ -69,7 +69,7 @@ def test_a_resumed_source_loses_and_doubles_nothing(moves: list[str]) -> None:
             source.next()
         elif move == "resume":
             state = source.state()
-            unfinished = [source.open[n] for n in sorted(source.open)] + source.again
+            unfinished = [(n, *source.open[n]) for n in sorted(source.open)] + source.again
             source = Source(TASKS, 1)
             source.restore(state)
             assert source.again == unfinished

@@ -1,0 +1,66 @@
+"""Players by name: a model behind `envgen.llm`, or a script."""
+
+from collections.abc import Mapping
+
+from envgen.agent.episode import Player
+from envgen.agent.parsing import TOOLS
+from envgen.agent.policies import TextPolicy
+from envgen.agent.scripted import Commands, as_commands, nothing
+from envgen.config import AgentConfig
+from envgen.errors import Misconfigured
+from envgen.llm import Model
+from envgen.records import Play, Request, TaskDraft
+
+SCRIPTS = ("reference", "nothing")
+
+
+def check(agent: AgentConfig) -> str:
+    """The name of who plays.
+
+    Raises:
+        Misconfigured: nobody, or somebody who cannot play so.
+    """
+    if agent.model is None:
+        raise Misconfigured(
+            "nobody plays: --model gemini:NAME, openai:NAME (with --base-url for a server of your "
+            f"own), or scripted:{' or scripted:'.join(SCRIPTS)}"
+        )
+    provider, _, name = agent.model.partition(":")
+    if provider == "scripted" and name not in SCRIPTS:
+        raise Misconfigured(f"{agent.model}: scripts are {' and '.join(SCRIPTS)}")
+    if provider == "gemini" and agent.tools == "calls":
+        raise Misconfigured(
+            "agent.tools=calls is for openai:NAME: use blocks, or the provider's OpenAI address "
+            "with --base-url"
+        )
+    return agent.model
+
+
+def player(agent: AgentConfig, models: Mapping[str, Model], draft: TaskDraft) -> Player:
+    """Who plays a task.
+
+    Args:
+        models: by role; `agent` is there unless a script plays.
+        draft: the task, whose reference a script may play.
+    """
+    name = check(agent)
+    provider, _, script = name.partition(":")
+    if provider == "scripted":
+        commands = as_commands(draft.solution) if script == "reference" else nothing()
+        return Player(name, agent, lambda play: Commands(commands, calls=agent.tools == "calls"))
+    return Player(name, agent, lambda play: _policy(play, agent, models["agent"]))
+
+
+def _policy(play: Play, agent: AgentConfig, model: Model) -> TextPolicy:
+    request = Request(
+        model=play.model,
+        messages=(),
+        tools=TOOLS if agent.tools == "calls" else None,
+        temperature=agent.temperature,
+        top_p=agent.top_p,
+        max_tokens=agent.turn_tokens,
+        sample=play.sample,
+        urgent=True,
+        as_is=True,
+    )
+    return TextPolicy(model, request, keep=agent.thinking == "keep")
