@@ -442,6 +442,8 @@ class Opening(Record):
     pids: int = 256
     disk_mb: int = 512
     capture_mb: int = 32
+    output_bytes: int = 32 * 1024
+    """Most that is kept of one command's output, head and tail together."""
 
 
 End = Literal["done", "timeout", "shell", "memory", "disk", "processes", "over"]

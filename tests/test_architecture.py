@@ -23,9 +23,9 @@ llm llm.scripted llm.trouble llm.line llm.wire llm.keys llm.schema llm.openai ll
 llm.loops llm.deadline llm.booked llm.budget llm.pace llm.paced llm.retried llm.probe
 llm.batch.jobs llm.batch.dialect llm.batch.openai llm.batch.gemini llm.batch.verdict llm.batch
 llm.opened
-sandbox sandbox.parity sandbox.tail sandbox.archive sandbox.daemon sandbox.owner sandbox.scan
-sandbox.containers sandbox.images sandbox.roots sandbox.docker sandbox.scripted sandbox.selftest
-sandbox.pool
+sandbox sandbox.parity sandbox.tail sandbox.shell sandbox.archive sandbox.daemon sandbox.owner
+sandbox.scan sandbox.containers sandbox.images sandbox.roots sandbox.execs sandbox.session
+sandbox.docker sandbox.scripted sandbox.selftest sandbox.pool
 jobs foreign.imported kit grade submission
 agent agent.prefix agent.policies agent.parsing agent.showing agent.loop agent.episode
 agent.scripted agent.players agent.passes agent.detecting
@@ -59,8 +59,8 @@ export.atif export.unpack letters
 pipeline tally audit.defects.benchmark runs items auditing evaluating evaluated
 rebuild
 terminal report doctor tables
-train train.loss train.batch train.rollouts train.policy train.inference train.chat train.tasks
-train.loop
+train train.loss train.batch train.rollouts train.policy train.vllm_worker
+train.vllm_engine train.inference train.chat train.tasks train.loop
 cli.options cli.work cli.tasks cli.look cli.bases cli.ledger cli.audit cli.rollouts cli cli.__main__
 """
 LAYERS = _LAYERS.split()
@@ -76,14 +76,17 @@ CLOCKS = {
     "llm.batch",
     "terminal",
     "sandbox.containers",
+    "sandbox.docker",
+    "sandbox.execs",
     "sandbox.images",
+    "sandbox.session",
     "train.loop",
 }
 """May look at the clock: what they learn from it is in no identity."""
 SECRETS = {"sandbox.owner"}
 """May be random beyond a seed: the name of a process."""
-ENVIRONMENT = {"sandbox.daemon", "llm.keys"}
-"""May read the environment: where the engine is, and the keys of providers."""
+ENVIRONMENT = {"sandbox.daemon", "llm.keys", "train.vllm_engine"}
+"""May read the environment: where the engine is, the keys of providers, what vLLM reads there."""
 SDK = {
     "sandbox": {"docker", "requests", "urllib3"},
     "llm": {"openai", "google", "httpx2"},
@@ -104,6 +107,7 @@ CATCHERS = {
 
 LONGER = {
     "envgen/authors/llm/blocks.py": "four readers of one thing, to be compared line by line",
+    "envgen/config.py": "the one configuration class, its groups side by side",
     "envgen/records.py": "the one vocabulary: records belong side by side",
     "verifiers/process.py": "everything that touches a hostile process, to be read in one go",
     "envgen/authors/procedural/holdout_forecast/scenarios.py": "data: the scenarios in words",
@@ -297,7 +301,7 @@ def test_importing_the_command_line_loads_nothing_heavy() -> None:
 
 
 def test_importing_all_but_the_docker_engine_loads_no_sdk() -> None:
-    engine = {"containers", "daemon", "docker", "images", "roots"}
+    engine = {"containers", "daemon", "docker", "execs", "images", "roots", "session"}
     rest = [n for n in FILES if not (n.startswith("sandbox.") and n.split(".")[1] in engine)]
     rest = [n for n in rest if n not in TORCH]
     found = loaded("\n".join(f"import envgen.{n}" for n in rest if n != "__init__"))

@@ -57,7 +57,11 @@ class Session(Protocol):
         ...
 
     async def capture(self, folders: tuple[str, ...]) -> str | None:
-        """End the sandbox and hand over folders, as a blob for `grade`; None when over the cap."""
+        """Kill what runs and hand over folders, as a blob for `grade`; None when over the cap."""
+        ...
+
+    async def end(self) -> None:
+        """Remove the sandbox now, whatever it does; nothing can be asked of it afterwards."""
         ...
 
 

@@ -63,6 +63,9 @@ class ScriptedSession:
         self.ended = True
         return self._blobs.put(_OUTPUTS)
 
+    async def end(self) -> None:
+        self.ended = True
+
 
 class Scripted:
     """An `Engine` without containers.

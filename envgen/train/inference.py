@@ -16,20 +16,13 @@ import torch
 
 from envgen.agent import Sampled, Sampling
 from envgen.config import TrainConfig
-from envgen.errors import Misconfigured, Weather
+from envgen.errors import Misconfigured, SamplerDown
+from envgen.train import vllm_engine
 from envgen.train.batch import OBSERVED, Rollout, Row
 from envgen.train.policy import DTYPES, Learner
 
 TOGETHER = 256
 """Samples that transformers draws at once."""
-
-
-class SamplerDown(Weather):
-    """The sampler went away: every episode would meet it, so the run ends and can be resumed."""
-
-    code = "sampler_down"
-    retryable = False
-    stops = True
 
 
 class Engine(Protocol):
@@ -53,8 +46,6 @@ async def open_engine(settings: TrainConfig, folder: Path, version: int) -> Asyn
     if settings.sampler == "transformers":
         yield Transformers(settings, folder, version)
         return
-    from envgen.train import vllm_engine
-
     opened = vllm_engine.server if settings.sampler == "server" else vllm_engine.in_process
     async with opened(settings, folder, version) as engine:
         yield engine

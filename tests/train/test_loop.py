@@ -16,7 +16,7 @@ import pytest
 import torch
 
 from envgen.config import TrainConfig
-from envgen.errors import TooManyFaults
+from envgen.errors import SamplerDown, TooManyFaults
 from envgen.train.batch import OBSERVED, Rollout
 from envgen.train.inference import Engine
 from envgen.train.loop import CHECKPOINTS, METRICS, Training
@@ -179,8 +179,6 @@ def test_when_most_sandboxes_fail_it_stops_and_goes_on_later(
 
 
 def test_a_sampler_that_dies_ends_the_run(tmp_path: Path, do: Do) -> None:
-    from envgen.train.inference import SamplerDown
-
     run = training(tmp_path)
 
     def dying(engine: Engine) -> Play:
