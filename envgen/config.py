@@ -215,6 +215,8 @@ class TrainConfig(_Group):
     sampler: Literal["vllm", "server", "transformers"] = "vllm"
     """`vllm`: an engine in this process. `server`: one over HTTP, at `server`. `transformers`: for
     machines without vLLM; one batch at a time."""
+    sampler_memory: float = Field(0.5, gt=0, lt=1)
+    """Share of a GPU's memory that the engine in this process takes; the rest is the trainer's."""
     server: str | None = None
     """Address of a vLLM server for `sampler: server`."""
     most_gap: float = Field(0.05, gt=0)

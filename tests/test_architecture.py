@@ -60,8 +60,10 @@ pipeline tally audit.defects.benchmark runs items auditing evaluating evaluated
 rebuild
 terminal report doctor tables
 train train.loss train.batch train.rollouts train.policy train.vllm_worker
-train.vllm_engine train.inference train.chat train.tasks train.loop
-cli.options cli.work cli.tasks cli.look cli.bases cli.ledger cli.audit cli.rollouts cli cli.__main__
+train.vllm_engine train.inference train.chat train.tasks
+train.episodes train.loop
+cli.options cli.work cli.tasks cli.look cli.bases cli.ledger cli.audit cli.rollouts cli.training cli
+cli.__main__
 """
 LAYERS = _LAYERS.split()
 """Every module but the families, each below what may import it (a package stands after its parts,

@@ -4,13 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from envgen.config import TrainConfig
+from envgen.agent import Chat, Policy
+from envgen.agent.episode import Player, play_of
+from envgen.config import AgentConfig, TrainConfig
 from envgen.errors import Misconfigured
 from envgen.export import parquet
 from envgen.grade import image_request
 from envgen.kit import Kit
 from envgen.ledger import Use, key_of
-from envgen.records import Image, TaskDraft
+from envgen.records import Image, Play, TaskDraft
 
 _SIMPLE = ("short", "moderate", "complex", "intricate")
 """Values of `task_complexity`, in order."""
@@ -62,6 +64,19 @@ async def tasks_of(manifest: Path, settings: TrainConfig, kit: Kit) -> Tasks:
         if row["task"] in names
     }
     return Tasks(tuple(r["task"] for r in wanted), tuple(r["task"] for r in held), known)
+
+
+def probes(tasks: Tasks, chat: Chat, agent: AgentConfig) -> list[tuple[int, ...]]:
+    """First prompts of a few tasks, to compare sampler and trainer on."""
+    chosen = [tasks.known[name] for name in tasks.training[:4]]
+    return [
+        chat.opening(play_of(draft, image, Player("probe", agent, _nobody), 0).opening)
+        for draft, image in chosen
+    ]
+
+
+def _nobody(play: Play) -> Policy:
+    raise AssertionError("a probe plays nothing")
 
 
 async def _ready(row: parquet.Row, manifest: Path, kit: Kit) -> tuple[TaskDraft, Image]:

@@ -80,6 +80,7 @@ async def in_process(
         dtype=settings.dtype,
         max_model_len=settings.context,
         enforce_eager=settings.device == "cpu",
+        gpu_memory_utilization=settings.sampler_memory,
         enable_prefix_caching=True,
         skip_tokenizer_init=True,
         generation_config="vllm",
