@@ -9,11 +9,24 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from envgen.errors import Weather
-from envgen.records import Finish, Message, Tokens, ToolCall, Usage
+from envgen.records import Finish, Message, Observation, Tokens, ToolCall, Usage
 
 SUBMIT = "submit"
 """The command that ends an episode: it counts when it is all that the agent runs in a turn. It is
 never handed to the shell, and no text in a file, in an output or in a longer command is one."""
+
+
+class Shell(Protocol):
+    """What the loop needs of a session (`envgen.sandbox.Session` is one)."""
+
+    @property
+    def age(self) -> float:
+        """Seconds of the episode's clock."""
+        ...
+
+    async def run(self, command: str, seconds: float) -> Observation:
+        """Run a command, in the state that the last one left."""
+        ...
 
 
 class Reply(NamedTuple):
@@ -115,4 +128,5 @@ __all__ = [
     "Sampled",
     "Sampler",
     "Sampling",
+    "Shell",
 ]

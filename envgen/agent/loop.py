@@ -8,12 +8,11 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from envgen.agent import SUBMIT, Policy, Reply
+from envgen.agent import SUBMIT, Policy, Reply, Shell
 from envgen.agent.parsing import Action, by_block, by_call
 from envgen.agent.showing import corrected, messages, observed
 from envgen.config import AgentConfig
 from envgen.records import Ending, Message, Turn
-from envgen.sandbox import Session
 
 Parse = Callable[[Reply], Action]
 
@@ -30,7 +29,7 @@ class Loop:
     """
 
     policy: Policy
-    session: Session
+    session: Shell
     agent: AgentConfig
     seconds: float
     turns: list[Turn] = field(default_factory=list)

@@ -78,9 +78,17 @@ def opening(
     steps: int,
     seconds: int,
     command_seconds: int,
+    confined: bool = True,
 ) -> tuple[Message, ...]:
-    """The first messages of an episode."""
-    about = _prompt("system", calls=calls, submit=SUBMIT, command_seconds=command_seconds)
+    """The first messages of an episode.
+
+    Args:
+        outputs: folders that are graded; none = nobody knows.
+        confined: whether the sandbox has no network and the agent no root, as ours.
+    """
+    about = _prompt(
+        "system", calls=calls, submit=SUBMIT, command_seconds=command_seconds, confined=confined
+    )
     task = _prompt(
         "task",
         instruction=instruction.strip(),

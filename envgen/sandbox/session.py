@@ -9,47 +9,22 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NoReturn
 
 from docker.errors import APIError, NotFound
 
 from envgen.errors import EngineRefused, HostDiskFull, SandboxLost, SetupTimeout
-from envgen.records import AGENT_UID, HOME, End, Observation, Opening
+from envgen.records import HOME, End, Observation, Opening
 from envgen.sandbox import parity, shell
-from envgen.sandbox.containers import KEEPER_UID, WATCH_SECONDS, Containers
+from envgen.sandbox.containers import WATCH_SECONDS, Containers
 from envgen.sandbox.execs import Exec
+from envgen.sandbox.fate import has_ended, lost, reason
+from envgen.sandbox.inside import START_SECONDS, Inside
 from envgen.sandbox.shell import Counters
 
-START_SECONDS = 60
-"""Most that a process may take to begin: the daemon's time, not the command's."""
-KILL_SECONDS = 10
-"""Most that killed processes may take to be gone."""
-SPARE_PIDS = (32, 64, 128, 256)
-"""Room for a process of ours where the agent has used up all of its own, and what is left of it
-may take this as well."""
+LAST_SECONDS = 1
+"""What is waited for the last words of what was killed; a child elsewhere may hold its streams."""
 FLOOR_BYTES = 256 << 20
 """With less than this on the engine's disk, nothing that fails is the agent's doing."""
-
-_KILL = """\
-IFS= read -rN 9 n; IFS= read -r s
-kill -VTALRM "$s" 2>/dev/null
-for n in 1 2 3 4 5 6; do [ -d "/proc/$s" ] && read -rt 0.05 none; done
-for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-found=
-for p in /proc/[0-9]*; do
-{ IFS= read -r line < "$p/stat"; } 2>/dev/null || continue
-set -- ${line##*) }
-[ "$4" = "$s" ] && [ "$1" != Z ] && [ "$1" != X ] && kill -9 "${p#/proc/}" 2>/dev/null && found=1
-done
-[ "$found" ] || exit 0
-[ "$n" -gt 2 ] && read -rt 0.05 none
-done
-kill -9 -1
-"""
-# Every process of a session, without starting another: its shell may report first, which takes it a
-# moment; then all go. Who started another session (`setsid`) is let be. A crowd that is never
-# gone in twenty rounds goes all at once.
-_KILL_ALL = "read -rN 9 n; kill -9 -1; kill -9 -1; :"
 
 
 class Sandbox:
@@ -75,6 +50,7 @@ class Sandbox:
         self._home = env.get("HOME", HOME)
         self._state = shell.beginning(opening.cwd, env)
         self._counters = Counters()
+        self._inside = Inside(containers.api, name, opening)
         self._over: Observation | None = None
         self._handed_in = False
 
@@ -88,7 +64,7 @@ class Sandbox:
     def run(self, command: str, seconds: float, cancelled: threading.Event) -> Observation:
         """Run a command. Raises Weather; see `Session.run`."""
         if self._handed_in:
-            self._lost("handed in before")
+            lost("handed in before")
         if self._over:
             return self._over
         process, pid = self._begin(command)
@@ -97,8 +73,8 @@ class Sandbox:
         started = time.monotonic()
         try:
             end = self._watch(process, started + seconds, cancelled)
-            if end != "done":
-                self._kill(process, pid)
+            if end != "done" and self._kill(process, pid) == "gone":
+                end = "done"  # its shell went before, and the daemon has not noticed yet
             return self._seen(process, end, time.monotonic() - started)
         finally:
             process.close()
@@ -131,30 +107,21 @@ class Sandbox:
                 )
                 process.start(shell.script(process.mark, self._home, self._state, command))
             except (APIError, NotFound):
-                if self._has_ended():
+                if has_ended(self.api, self.name):
                     return None, 0
                 raise
             process.wait(lambda p=process: p.ended or self._begun(p), START_SECONDS)
             if begun := self._begun(process):
                 return process, begun
             process.close()
-            if self._has_ended():
+            if has_ended(self.api, self.name):
                 return None, 0
-            if not process.ended and not self._answers():
+            if not process.ended and not self._inside.answers():
                 raise SetupTimeout(f"the engine did not start a command in {START_SECONDS} s")
             # Nothing was run, by the agent's doing: it left no room for a process, or no bash.
-            if not self._make_room():
+            if not self._inside.make_room():
                 return None, 0
         return None, 0
-
-    def _answers(self) -> bool:
-        """Whether a process starts and ends that the agent can do nothing to."""
-        process = Exec(self.api, self.name, ("/bin/true",), KEEPER_UID, 1 << 10)
-        try:
-            process.start()
-            return process.wait(lambda: process.ended, START_SECONDS)
-        finally:
-            process.close()
 
     @staticmethod
     def _begun(process: Exec) -> int:
@@ -179,13 +146,18 @@ class Sandbox:
         end = f"{process.mark} end\n".encode()
         return process.ended or (process.marked and end in process.channel)
 
-    def _kill(self, process: Exec, pid: int) -> None:
-        """End what the command started, but neither earlier commands' jobs nor what left it."""
+    def _kill(self, process: Exec, pid: int) -> str:
+        """End what the command started, but neither earlier commands' jobs nor what left it.
+
+        `gone` when its shell is no more: then nothing is killed.
+        """
         process.say(b"x")
-        if not self._as_agent(_KILL, f"{pid}\n".encode()):
-            self._make_room()
-        if not process.wait(lambda: self._told(process), KILL_SECONDS) and process.running:
-            self._make_room()
+        said = self._inside.kill(pid)
+        if said is None:
+            self._inside.make_room()
+        if said != "gone":  # what it had printed is on its way, and perhaps a report
+            process.wait(lambda: self._told(process), LAST_SECONDS)
+        return said or ""
 
     def _seen(self, process: Exec, end: End, seconds: float) -> Observation:
         """What the agent gets to see of a command that has ended."""
@@ -199,7 +171,7 @@ class Sandbox:
             code = report.exit_code if end == "done" else None
         elif end == "done":
             end, code = "shell", process.exit_code
-            if self._has_ended():
+            if has_ended(self.api, self.name):
                 return self._end(process.tail.text(), seconds)
         end = self._limits(process, report, end, notes)
         self._room()
@@ -217,7 +189,8 @@ class Sandbox:
     ) -> End:
         """Which limit the command has met, if any; notes for the agent are added."""
         opening = self.opening
-        before, now = self._counters, report.counters if report else self._count()
+        before = self._counters
+        now = report.counters if report else self._inside.count() or before
         self._counters = now
         if end == "timeout":
             notes.append("killed: the time limit was reached")
@@ -229,101 +202,24 @@ class Sandbox:
             end = "memory" if end in ("done", "shell") else end
         if now.pids > before.pids:
             notes.append(f"more than {opening.pids} processes: all were killed")
-            self._make_room()
-            self._counters = self._count()  # they went on trying until now
+            self._inside.make_room()
+            self._counters = self._inside.count() or self._counters  # they went on trying until now
             end = "processes" if end in ("done", "shell") else end
         return end
 
     # -- what ended, and why -------------------------------------------------------------------
 
-    def _has_ended(self) -> bool:
-        """Whether the container runs no more. Raises SandboxLost when somebody took it away."""
-        try:
-            state = self.api.inspect_container(self.name)["State"]
-        except NotFound as error:
-            raise SandboxLost("the sandbox was removed by somebody else") from error
-        if state.get("Paused"):
-            raise SandboxLost("the sandbox was paused by somebody else")
-        return not state["Running"]
-
     def _end(self, output: str = "", seconds: float = 0.0) -> Observation:
         """The sandbox is over, by what the agent did; raises SandboxLost when it was not that."""
-        reason = "nothing can be started in it any more"
-        if self._has_ended():
-            reason = self._reason()
-        note = f"[the sandbox has ended: {reason}]"
+        why = "nothing can be started in it any more"
+        if has_ended(self.api, self.name):
+            why = reason(self.api, self.name, self.opening, self.began)
+        note = f"[the sandbox has ended: {why}]"
         text = f"{output}\n{note}" if output else note
         self._over = Observation(output=note, exit_code=None, end="over")
         return self._over.model_copy(update={"output": text, "seconds": round(seconds, 3)})
 
-    def _reason(self) -> str:
-        """Why the container has ended, if that was the agent's doing.
-
-        The agent cannot end the process that keeps it alive, except by using up its memory; if it
-        is root, it can. All else came from outside.
-        """
-        state = self.api.inspect_container(self.name)["State"]
-        seen = self.api.events(
-            since=int(self.began) - 60,
-            until=int(time.time()) + 60,
-            filters={"container": self.name, "type": "container"},
-            decode=True,
-        )
-        happened = {str(event.get("Action")) for event in seen}
-        if happened & {"kill", "stop", "destroy"}:
-            self._lost("killed by somebody else")
-        if "die" not in happened:
-            self._lost("gone with the engine, which was restarted")
-        if state.get("OOMKilled") or "oom" in happened:
-            return f"it had used more than {self.opening.memory_mb} MB of memory"
-        if state["ExitCode"] == 0:
-            return f"its {self.opening.seconds} seconds are over"
-        if self.opening.uid != AGENT_UID:
-            return "its first process was killed"
-        self._lost(f"ended from outside, with code {state['ExitCode']}")
-
-    def _lost(self, why: str) -> NoReturn:
-        raise SandboxLost(f"the sandbox was {why}")
-
     # -- limits --------------------------------------------------------------------------------
-
-    def _as_agent(self, text: str, said: bytes = b"") -> Exec | None:
-        """A few lines of bash as the agent, outside of its shell, to their end; None if not run."""
-        try:
-            process = Exec(
-                self.api, self.name, ("/bin/bash", "-c", text), self.opening.uid, 1 << 16
-            )
-            process.start(b"%09d" % len(said) + said)
-            try:
-                process.wait(lambda: process.ended, KILL_SECONDS)
-                return process if process.ended and process.exit_code == 0 else None
-            finally:
-                process.close()
-        except APIError:
-            return None
-
-    def _make_room(self) -> bool:
-        """Kill every process of the agent's, also when it has left no room to start one."""
-        made = False
-        for spare in SPARE_PIDS:
-            self._limit_pids(self.opening.pids + spare)
-            if made := self._as_agent(_KILL_ALL) is not None:
-                break
-        self._limit_pids(self.opening.pids)
-        return made
-
-    def _limit_pids(self, limit: int) -> None:
-        api: Any = self.api  # the SDK has no such argument
-        with suppress(APIError):  # and Podman no such call: there we do without
-            url = api._url("/containers/{0}/update", self.name)
-            api._raise_for_status(api._post_json(url, data={"PidsLimit": limit}))
-
-    def _count(self) -> Counters:
-        """The kernel's counters, when the command's own shell could not tell them."""
-        text = f'builtin printf "x begin 0"{shell.COUNTERS}'
-        process = self._as_agent(text)
-        found = shell.began("x", process.tail.text().encode()) if process else None
-        return found[1] if found else self._counters
 
     def _disk_full(self) -> bool:
         return self.containers.disk_full(self.name, self.opening.disk_mb)
