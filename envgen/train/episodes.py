@@ -1,4 +1,4 @@
-"""Episodes as rows of tokens: the agent's loop in a sandbox, the one grader, nothing recorded twice.
+"""Episodes as rows of tokens: the agent in a sandbox, the one grader, nothing recorded twice.
 
 A policy changes under one name while it is trained, so its trajectories are not recalled from the
 ledger; grades are, for equal outputs earn the same.

@@ -7,14 +7,15 @@ the one queue that the trainer reads.
 """
 
 import asyncio
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
 from envgen.config import TrainConfig
-from envgen.errors import TooManyFaults, Weather
+from envgen.errors import Weather
+from envgen.sandbox.pool import Gauge
 from envgen.train.batch import Group, Outcome, Rollout, Row, judged
 
 Play = Callable[[str, int, int], Awaitable[Rollout]]
@@ -140,7 +141,8 @@ class Rollouts:
         self.settings = settings
         self._running: set[asyncio.Task[Group]] = set()
         self._ended: asyncio.Queue[asyncio.Task[Group]] = asyncio.Queue()
-        self._recent: deque[str] = deque(maxlen=settings.group * settings.groups)
+        batch = settings.group * settings.groups
+        self._gauge = Gauge(window=batch, least=batch)
 
     async def __aenter__(self) -> "Rollouts":
         self._fill()
@@ -170,7 +172,7 @@ class Rollouts:
                 while useful < self.settings.groups:
                     self._fill()
                     group = (await self._ended.get()).result()
-                    self._check_recent()
+                    self._gauge.check()  # masking alone would let it go on with next to nothing
                     outcome, of_group = judged(group, version, self.settings.stale)
                     self.source.done(group.number, again=outcome in ("masked", "stale"))
                     seen.append((group, outcome))
@@ -197,19 +199,9 @@ class Rollouts:
     async def _group(self, number: int, task: str) -> Group:
         members = range(self.settings.group)
         rollouts = await gathered(self.play(task, number, member) for member in members)
-        self._recent.extend(rollout.unusable for rollout in rollouts)
+        for rollout in rollouts:
+            self._gauge.note(rollout.unusable.partition(":")[0])
         return Group(task, number, tuple(rollouts))
-
-    def _check_recent(self) -> None:
-        """Masking alone would let a run that gets nothing done look healthy."""
-        faults = [fault for fault in self._recent if fault]
-        if len(self._recent) == self._recent.maxlen and 2 * len(faults) > len(self._recent):
-            worst, times = Counter(faults).most_common(1)[0]
-            raise TooManyFaults(
-                f"{len(faults)} of the last {len(self._recent)} rollouts gave nothing to train on; "
-                f"{times} times: {worst}. Mend that; the same command goes on from the last "
-                "checkpoint"
-            )
 
     def _why(self, seen: Sequence[tuple[Group, Outcome]], useful: int) -> str:
         counts = ", ".join(f"{n} {o}" for o, n in Counter(o for _, o in seen).items()) or "none"

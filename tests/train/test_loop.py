@@ -172,7 +172,7 @@ def test_when_most_sandboxes_fail_it_stops_and_goes_on_later(
         return one
 
     broken.play = failing
-    with pytest.raises(TooManyFaults, match="engine_down: refused"):
+    with pytest.raises(TooManyFaults, match=r"engine_down \d"):
         do(broken.run())
     assert do(training(tmp_path).run()) == 4
     assert same(tmp_path, straight)
