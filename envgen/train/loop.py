@@ -77,7 +77,7 @@ class Training:
             gap = await check_gap(learner, engine, self.probes)
             self.watch(f"sampler and trainer agree to {gap:.2g}", {})
             play = self.play(engine)
-            if learner.version == 0:
+            if self.held_out and learner.version == 0:
                 self._note(0, await self._evaluated(play))
             async with Rollouts(source, play, settings) as rollouts:
                 while learner.version < settings.steps and not self.stop():
@@ -97,7 +97,7 @@ class Training:
             await asyncio.to_thread(learner.save, self.folder / WEIGHTS)
             await engine.update(self.folder / WEIGHTS, learner.version)
         row = measured(batch, stepped, lags)
-        if learner.version % settings.eval_every == 0:
+        if self.held_out and learner.version % settings.eval_every == 0:
             with self._phase("evaluation"):
                 row |= await self._evaluated(play)
         row |= {f"seconds_{phase}": seconds for phase, seconds in self._seconds.items()}
@@ -134,8 +134,6 @@ class Training:
         samples = [(t, n) for t in self.held_out for n in range(self.settings.eval_attempts)]
         done = await gathered(play(task, -1, number) for task, number in samples)
         rewards = [rollout.reward for rollout in done if rollout.reward is not None]
-        if not samples:
-            return {}
         return {
             "held_out_episodes": len(rewards),
             "held_out_faults": len(done) - len(rewards),

@@ -62,13 +62,13 @@ def solved(rows: list[dict[str, float]], last: int = 3) -> float:
 
 
 def test_a_few_steps_in_real_sandboxes(kit: Kit, do: Do, tmp_path: Path) -> None:
-    run = training(kit, do, tmp_path, 0, steps=2)
+    run = training(kit, do, tmp_path, 0, steps=2, group=4, groups=2, ahead=1)
     do(run.run())
-    first, *_, last = metrics(tmp_path / "out")
-    assert 0.05 < first["solved"] < 0.7
+    first, last = metrics(tmp_path / "out")
+    assert 0 < first["solved"] < 0.8
     assert first["gap_fresh"] < 1e-4
     for row in (first, last):
-        assert row["groups_useful"] == 4
+        assert row["groups_useful"] == 2
         assert row["stepped"] == 1
         assert row["masked_rollouts"] == 0
         assert row["ended_submitted"] > 0
