@@ -32,10 +32,12 @@ class Span(NamedTuple):
 
 
 def sampled(ids: Sequence[int], logprobs: Sequence[float], spans: Sequence[Span]) -> Sampled:
-    """A sample with one version for each token."""
+    """A sample with one logprob and one version for each token."""
     versions = [int(span.version) for span in spans for _ in range(span.start, span.end)]
-    if len(versions) != len(ids):
-        raise SamplerDown(f"vLLM names versions for {len(versions)} of {len(ids)} tokens")
+    if not len(versions) == len(logprobs) == len(ids):
+        raise SamplerDown(
+            f"vLLM gave {len(logprobs)} logprobs and {len(versions)} versions for {len(ids)} tokens"
+        )
     return Sampled(tuple(ids), tuple(logprobs), tuple(versions))
 
 

@@ -9,6 +9,7 @@ __all__ = ["bench"]
 NEED_TORCH = (
     "test_loss.py",
     "test_policy.py",
+    "test_server.py",
     "test_inference.py",
     "test_loop.py",
     "test_toy.py",
