@@ -220,8 +220,8 @@ class TrainConfig(_Group):
     server: str | None = None
     """Address of a vLLM server for `sampler: server`."""
     most_gap: float = Field(0.05, gt=0)
-    """The run refuses to start where a token's logprob differs by more between sampler and trainer;
-    float32 on both sides agrees to 1e-4."""
+    """The run refuses to start where logprobs of sampler and trainer differ by more, in the mean
+    over tokens; bfloat16 is within a few hundredths, float32 within 1e-4 at every token."""
     only: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Train on tasks with these values: axis or column of the manifest to values."""
     pass_rates: tuple[float, float] = (0.0, 1.0)

@@ -55,7 +55,7 @@ async def check_gap(learner: Learner, engine: Engine, prompts: Sequence[tuple[in
     """The largest difference of a logprob between sampler and trainer, on samples of prompts.
 
     Raises:
-        Misconfigured: it is above the bound: the two do not compute the same model.
+        Misconfigured: the mean is above the bound: the two do not compute the same model.
     """
     settings = learner.settings
     drawn = await asyncio.gather(
@@ -65,12 +65,13 @@ async def check_gap(learner: Learner, engine: Engine, prompts: Sequence[tuple[in
         Row(rollout_of([(prompt, sampled)], 0.0), 0.0)
         for prompt, sampled in zip(prompts, drawn, strict=True)
     ]
-    worst = learner.gap(rows)
-    if not worst <= settings.most_gap:
+    worst, mean = learner.gap(rows)
+    if not mean <= settings.most_gap:
         raise Misconfigured(
-            f"sampler and trainer disagree by up to {worst:.3g} in the logprob of one token, where "
-            f"train.most_gap allows {settings.most_gap:g}: they do not compute the same model; see "
-            "whether both have the same weights and precision, or raise the bound knowingly"
+            f"sampler and trainer disagree in a token's logprob by {mean:.3g} in the mean (at most "
+            f"{worst:.3g}), where train.most_gap allows {settings.most_gap:g}: they do not compute "
+            "the same model; see whether both have the same weights and precision, or raise the "
+            "bound knowingly"
         )
     return worst
 

@@ -166,16 +166,16 @@ class Learner:
         with torch.no_grad():
             return self.score(part, self.reference)[0]
 
-    def gap(self, rows: Sequence[Row]) -> float:
-        """Largest |l - b| of rows that these weights sampled: how far two implementations are
-        apart."""
-        worst = 0.0
+    def gap(self, rows: Sequence[Row]) -> tuple[float, float]:
+        """Largest and mean |l - b| of rows: how far apart two implementations of these weights are
+        when the weights sampled the rows."""
+        worst, added = 0.0, 0.0
         with torch.no_grad():
             for part in micro_batches(rows, self.settings.micro_tokens):
                 logprobs, _, tokens, _ = self.score(part)
                 gaps = ((logprobs - tokens.anchor) * tokens.sampled).abs()
-                worst = max(worst, gaps.max().item())
-        return worst
+                worst, added = max(worst, gaps.max().item()), added + gaps.sum().item()
+        return worst, added / max(sampled_tokens(rows), 1)
 
     # -- what is kept --------------------------------------------------------------------------
 

@@ -5,7 +5,6 @@ keys and values away, so that what follows in a sample is computed by the new we
 token comes back with the version that sampled it.
 """
 
-import asyncio
 import itertools
 import os
 from collections.abc import AsyncIterator, Sequence
@@ -92,7 +91,7 @@ async def in_process(
         seed=settings.seed,
         disable_log_stats=True,
     )
-    engine = await asyncio.to_thread(AsyncLLM.from_engine_args, arguments)
+    engine = AsyncLLM.from_engine_args(arguments)
     try:
         await engine.update_weight_version(str(version))
         yield InProcess(engine)

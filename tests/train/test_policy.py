@@ -101,7 +101,9 @@ def test_a_step_makes_what_was_good_more_likely(tmp_path: Path) -> None:
     after, _, tokens, _ = model.score(rows)
     change = ((after - tokens.anchor) * tokens.sampled).sum(-1)
     assert (torch.sign(change) == torch.sign(torch.tensor([r.advantage for r in rows]))).all()
-    assert model.gap(rows) == pytest.approx((after - tokens.anchor).abs().max().item(), abs=1e-6)
+    gaps = ((after - tokens.anchor) * tokens.sampled).abs()
+    by_hand = (gaps.max().item(), (gaps.sum() / tokens.sampled.sum()).item())
+    assert model.gap(rows) == pytest.approx(by_hand, abs=1e-6)
 
 
 def test_no_gradient_is_no_step(tmp_path: Path) -> None:
