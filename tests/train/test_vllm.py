@@ -4,6 +4,7 @@ ENVGEN_UPDATES=200 for as many exchanges as docs/training.md reports.
 """
 
 import asyncio
+import multiprocessing
 import os
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -14,6 +15,7 @@ import torch
 
 from envgen.agent import Sampled, Sampling
 from envgen.config import TrainConfig
+from envgen.errors import SamplerDown
 from envgen.train.batch import Row
 from envgen.train.inference import Engine, check_gap, open_engine, rollout_of
 from envgen.train.policy import Learner
@@ -63,7 +65,21 @@ def test_every_exchange_of_weights_is_whole(tmp_path: Path, do: Do, tied: bool) 
                 await engine.update(tmp_path / "weights", version)
             gaps.append(learner.gap(rows_of(await drawn(engine)))[0])
             await in_flight(learner, engine)
+            await killed(engine)
         return gaps
+
+    async def killed(engine: Engine) -> None:
+        """The engine's process dies under running samples: they end, and say so."""
+        running = [asyncio.create_task(engine.sample((1, 2), Sampling(900))) for _ in range(3)]
+        await asyncio.sleep(0.2)
+        cores = [child for child in multiprocessing.active_children() if "Engine" in child.name]
+        assert cores, [child.name for child in multiprocessing.active_children()]
+        for core in cores:
+            core.kill()
+        done = await asyncio.wait_for(asyncio.gather(*running, return_exceptions=True), 60)
+        assert [type(error) for error in done] == [SamplerDown] * 3
+        with pytest.raises(SamplerDown, match="died"):
+            await engine.update(tmp_path / "weights", 99)
 
     async def in_flight(learner: Learner, engine: Engine) -> None:
         """Two exchanges while samples run: each token is of the version that it is said to be."""
