@@ -58,7 +58,7 @@ def summary(file: File, shape: Shape | None = None) -> dict[str, Any]:
     """Everything about the episodes of a file, as JSON values."""
     rows = list(rollouts.read(file.path, _COLUMNS))
     played = [row for row in rows if not row["fault"]]
-    total = Reuse(*map(sum, zip(*_reuses(file, shape), strict=True))) if played else Reuse(0, 0)
+    total = _reuse(file, played, shape)
     flagged = [(flag["code"], row) for row in played for flag in row["flags"]]
     return {
         "model": file.model,
@@ -89,10 +89,23 @@ def summary(file: File, shape: Shape | None = None) -> dict[str, Any]:
     }
 
 
-def _reuses(file: File, shape: Shape | None) -> Iterable[Reuse]:
-    for episode in rollouts.episodes(file.path):
-        if episode.trajectory is not None:
-            yield reuse(episode.trajectory.turns, shape)
+def overview(folder: Path) -> list[dict[str, Any]]:
+    """What a report says of each evaluation of a run: the summary without axes and tasks."""
+    found = [summary(file) for file in named(folder, None)] if rollouts.files(folder) else []
+    return [{n: v for n, v in each.items() if n not in ("by_axis", "tasks")} for each in found]
+
+
+def _reuse(file: File, played: Sequence[parquet.Row], shape: Shape | None) -> Reuse:
+    """What a cache could serve of all prompts; a shape needs the episodes turn by turn."""
+    if shape is None:
+        served = sum(row["reused_tokens"] for row in played)
+        return Reuse(served, sum(row["input_tokens"] for row in played) - served)
+    each = [
+        reuse(episode.trajectory.turns, shape)
+        for episode in rollouts.episodes(file.path)
+        if episode.trajectory is not None
+    ]
+    return Reuse(*map(sum, zip(*each, strict=True))) if each else Reuse(0, 0)
 
 
 def _scores(rows: Sequence[parquet.Row]) -> dict[str, Any]:

@@ -126,12 +126,18 @@ class Evaluation:
         models = {role: asked.model for role, asked in kit.llm.items()}
         who = player(kit.config.agent, models, task.draft)
         done = await episode(task.draft, task.image, who, self.pool, kit, sample.number)
-        found: tuple[Flag, ...] = ()
-        if done.trajectory is not None:
-            use = Use(sample.slug, STEP)
-            _, solved = await solve(task.draft, task.image, task.draft.solution, kit, use)
-            found = flags(task, done.trajectory, solved.captured, kit.sandbox.blobs)
-        return Played(task, done, found)
+        return Played(task, done, await self._flags(task, done))
+
+    async def _flags(self, task: BuiltTask, done: Episode) -> tuple[Flag, ...]:
+        """What is worth a look, beside what the reference does: its gate is recalled."""
+        if done.trajectory is None:
+            return ()
+        draft, reference = task.draft, None
+        if "solve.sh" in draft.solution:
+            use = Use(draft.slug, STEP)
+            _, solved = await solve(draft, task.image, draft.solution, self.kit, use)
+            reference = solved.captured
+        return flags(task, done.trajectory, reference, self.kit.sandbox.blobs)
 
     async def _task(self, sample: Sample) -> BuiltTask | Rejection:
         """The task of a sample: recalled once for all samples of it."""

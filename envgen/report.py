@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from envgen import axes
+from envgen import axes, evaluated
 from envgen.build import GATES
 from envgen.config import RunConfig
 from envgen.export import parquet
@@ -38,6 +38,7 @@ def report(folder: RunFolder, settings: RunConfig) -> dict[str, Any]:
         "seconds": _seconds(folder),
         "image_bytes": _spread([int(row["image_bytes"]) for row in kept]),
         "baseline": _spread([float(row["baseline"]) for row in kept]),
+        "evaluations": evaluated.overview(folder.rollouts),
         "training": curves(folder.path / "train" / "metrics.jsonl"),
     }
 

@@ -55,6 +55,14 @@ def report_tables(found: Mapping[str, Any]) -> None:
     if spread:
         row = tuple(f"{spread[name]:.0f}" for name in ("median", "most", "total"))
         _print("bytes that tasks add to their bases", ("median", "most", "total"), [row])
+    played = [
+        (e["model"], e["settings"], str(e["attempts"]), *_ends(e["pass_at"]), _figure(e["reward"]),
+         " ".join(f"{code} {n['episodes']}" for code, n in e["flags"].items()))
+        for e in found["evaluations"]
+    ]  # fmt: skip
+    if played:
+        columns = ("model", "settings", "attempts", "pass@1", "pass@k", "reward", "flags")
+        _print("evaluations", columns, played)
     if found["training"]:
         training_table(found["training"])
 

@@ -58,7 +58,7 @@ audit.defects.others audit.defects
 export export.harbor export.parquet export.audits export.rollouts export.conversations
 export.atif export.unpack letters
 pipeline tally audit.defects.benchmark runs items auditing evaluating evaluated
-rebuild
+harbor rebuild
 terminal report doctor tables
 train train.loss train.batch train.rollouts train.policy train.vllm_worker
 train.vllm_engine train.inference train.chat train.tasks
@@ -97,7 +97,10 @@ SDK = {
     "train": {"torch", "transformers", "peft", "safetensors", "tensorboard", "vllm"},
 }
 """Only the edges, and the trainer, may know their libraries."""
-LAZY = {"google", "httpx2", "openai", "peft", "pyarrow", "rich.progress", "transformers", "vllm"}
+LAZY = {
+    *("google", "harbor", "httpx2", "openai", "peft", "pyarrow", "rich.progress", "transformers"),
+    "vllm",
+}
 """Imported inside functions only: they cost more than most commands need."""
 TORCH = {"train.loss", "train.policy", "train.inference", "train.loop"}
 """Import torch, which is not part of the default install; nothing else may import them outside of a

@@ -9,7 +9,7 @@ from envgen.agent.scripted import Commands, as_commands, nothing
 from envgen.config import AgentConfig
 from envgen.errors import Misconfigured
 from envgen.llm import Model
-from envgen.records import Play, Request, TaskDraft
+from envgen.records import Request, TaskDraft
 
 SCRIPTS = ("reference", "nothing")
 
@@ -48,18 +48,19 @@ def player(agent: AgentConfig, models: Mapping[str, Model], draft: TaskDraft) ->
     if provider == "scripted":
         commands = as_commands(draft.solution) if script == "reference" else nothing()
         return Player(name, agent, lambda play: Commands(commands, calls=agent.tools == "calls"))
-    return Player(name, agent, lambda play: _policy(play, agent, models["agent"]))
+    return Player(name, agent, lambda play: text_policy(agent, models["agent"], play.sample))
 
 
-def _policy(play: Play, agent: AgentConfig, model: Model) -> TextPolicy:
+def text_policy(agent: AgentConfig, model: Model, sample: int = 0) -> TextPolicy:
+    """A new conversation with the model that plays."""
     request = Request(
-        model=play.model,
+        model=check(agent),
         messages=(),
         tools=TOOLS if agent.tools == "calls" else None,
         temperature=agent.temperature,
         top_p=agent.top_p,
         max_tokens=agent.turn_tokens,
-        sample=play.sample,
+        sample=sample,
         urgent=True,
         as_is=True,
     )

@@ -52,9 +52,11 @@ class Tariff:
 
 def bytes_of(request: Request) -> int:
     """An upper bound of a question's tokens."""
-    texts = [message.text for message in request.messages]
-    texts += [call.name + call.arguments for m in request.messages for call in m.calls]
-    texts += [request.answer_schema or "", request.tools or ""]
+    texts = [
+        message.text + "".join(call.name + call.arguments for call in message.calls)
+        for message in request.messages
+    ]
+    texts.append((request.answer_schema or "") + (request.tools or ""))
     return sum(len(text.encode("utf-8", "replace")) + OVERHEAD for text in texts)
 
 

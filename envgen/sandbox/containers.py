@@ -99,6 +99,42 @@ class Containers:
             finally:
                 self.remove(name)
 
+    def beside(self, name: str, opening: Opening, command: Sequence[str], seconds: int) -> bool:
+        """Run a command as root among the processes of another container; whether it exits with 0.
+
+        Args:
+            name: the other container.
+            opening: what that is; its image is used.
+            command: may signal processes, and nothing else that the agent may not.
+            seconds: its limit.
+        """
+        host = self.api.create_host_config(
+            network_mode="none",
+            pid_mode=f"container:{name}",
+            mem_limit="64m",
+            cap_drop=["ALL"],
+            cap_add=["KILL"],
+            security_opt=["no-new-privileges"],
+            log_config=LogConfig(type="none"),
+        )
+        made = self.api.create_container(
+            image=opening.image_ref,
+            command=list(command),
+            entrypoint=[],
+            user="0:0",
+            labels={LABEL: "job", OWNER_LABEL: self.owner},
+            host_config=host,
+        )["Id"]
+        try:
+            self.api.start(made)
+            return int(self.api.wait(made, timeout=seconds)["StatusCode"]) == 0
+        except (requests.ReadTimeout, requests.ConnectionError) as error:
+            if not is_timeout(error):
+                raise
+            return False
+        finally:
+            self.remove(made)
+
     def _fill(self, name: str, puts: Iterable[Put], restore: bytes | None) -> None:
         data = archive.bundle(puts, restore)
         if len(data) > 1024:

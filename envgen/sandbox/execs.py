@@ -20,7 +20,7 @@ from envgen.sandbox.shell import STATE_BYTES
 from envgen.sandbox.tail import Tail
 
 CHANNEL_BYTES = STATE_BYTES + 64 * 1024
-"""Most that is kept of the channel that reports come through."""
+"""About the most that is kept of the channel that reports come through."""
 _HEADER = struct.Struct(">BxxxL")
 
 
@@ -125,7 +125,9 @@ class Exec:
 
     def _take(self, kind: int, data: bytes) -> None:
         if kind == 2:
-            self.channel += data[: CHANNEL_BYTES - len(self.channel)]
+            self.channel += data
+            if len(self.channel) > CHANNEL_BYTES:  # too much to be a state; its end is still seen
+                del self.channel[STATE_BYTES : -(1 << 12)]
         elif not self.marked:  # later comes only what a child prints
             data = self._rest + data
             at = data.find(self.mark.encode())

@@ -1,28 +1,22 @@
-"""What is done in a sandbox outside of its shell: killing, counting, asking whether it answers.
+"""What is done in a sandbox outside of its shell: killing and counting.
 
-All of it as the agent, for nobody else in there may kill the agent's processes, and in one bash
-that starts no other process.
+As the agent where that works, in one bash that starts no other process. Where the agent has made
+it impossible, by a container beside, which the agent can do nothing to.
 """
 
-from contextlib import suppress
-from typing import Any
-
-from docker.api import APIClient
 from docker.errors import APIError
 
+from envgen.errors import SetupTimeout
 from envgen.records import Opening
 from envgen.sandbox import shell
-from envgen.sandbox.containers import KEEPER_UID
+from envgen.sandbox.containers import KEEPER_UID, Containers
 from envgen.sandbox.execs import Exec
 from envgen.sandbox.shell import Counters
 
-START_SECONDS = 60
-"""Most that a process may take to begin: the daemon's time, not the command's."""
 KILL_SECONDS = 10
 """Most that killing may take."""
-SPARE_PIDS = (32, 64, 128, 256)
-"""Room for a process of ours where the agent has used up all of its own, and what is left of it
-may take this as well."""
+CLEAR_SECONDS = 60
+"""Most that the container may take that clears another."""
 
 _KILL = """\
 IFS= read -r s
@@ -47,35 +41,47 @@ kill -9 -1
 # Every process of a session, without starting another: its shell may report first, which takes it a
 # moment; then all go. Who started another session (`setsid`) is let be. A crowd that is never
 # gone in twenty rounds goes all at once.
-_KILL_ALL = "kill -9 -1; kill -9 -1"
+
+_CLEAR = f"""\
+for n in $(seq 100); do
+found=
+for p in /proc/[0-9]*; do
+uid= state=
+{{ while read -r key value rest; do
+case "$key" in State:) state=$value ;; Uid:) uid=$value; break ;; esac
+done < "$p/status"; }} 2>/dev/null
+case "${{p#/proc/}}:$state:$uid" in
+1:*|$$:*|*:Z:*|*:X:*|*:{KEEPER_UID}|*:) ;;
+*) found=1; [ "$n" -lt 4 ] && kill -STOP "${{p#/proc/}}" || kill -9 "${{p#/proc/}}" ;;
+esac
+done 2>/dev/null
+[ "$found" ] || exit 0
+sleep 0.05
+done
+exit 1
+"""
+# All of the agent's processes, from a container that sees them and that they cannot reach. First
+# they are stopped, so that a fork bomb is outrun; then they go.
 
 
 class Inside:
     """A running container, seen from inside.
 
     Args:
-        api: the SDK's low-level client.
+        containers: runs it.
         name: its id.
         opening: what it is.
     """
 
-    def __init__(self, api: APIClient, name: str, opening: Opening) -> None:
-        self._api = api
+    def __init__(self, containers: Containers, name: str, opening: Opening) -> None:
+        self._containers = containers
+        self._api = containers.api
         self._name = name
         self._opening = opening
 
     def kill(self, pid: int) -> str | None:
         """Kill the session of a process: `gone` when that was no more, None when it failed."""
         return self._as_agent(_KILL, str(pid))
-
-    def answers(self) -> bool:
-        """Whether a process starts and ends that the agent can do nothing to."""
-        process = Exec(self._api, self._name, ("/bin/true",), KEEPER_UID, 1 << 10)
-        try:
-            process.start()
-            return process.wait(lambda: process.ended, START_SECONDS)
-        finally:
-            process.close()
 
     def _as_agent(self, text: str, said: str = "") -> str | None:
         """A few lines of bash as the agent, outside of its shell; what they print, None if not run.
@@ -91,26 +97,24 @@ class Inside:
         except APIError:
             return None
         try:
-            process.wait(lambda: process.marked or process.ended, KILL_SECONDS)
-            return process.tail.text() if process.marked else None
+            ended = process.wait(lambda: process.marked or process.ended, KILL_SECONDS)
         finally:
             process.close()
+        if not ended:
+            self.clear()
+        return process.tail.text() if process.marked else None
 
-    def make_room(self) -> bool:
-        """Kill every process of the agent's, also when it has left no room to start one."""
-        made = False
-        for spare in SPARE_PIDS:
-            self._limit_pids(self._opening.pids + spare)
-            if made := self._as_agent(_KILL_ALL) is not None:
-                break
-        self._limit_pids(self._opening.pids)
-        return made
+    def clear(self) -> None:
+        """Kill every process of the agent's, whatever it did: used up all processes, stopped ours.
 
-    def _limit_pids(self, limit: int) -> None:
-        api: Any = self._api  # the SDK has no such argument
-        with suppress(APIError):  # and Podman no such call: there we do without
-            url = api._url("/containers/{0}/update", self._name)
-            api._raise_for_status(api._post_json(url, data={"PidsLimit": limit}))
+        It is done by another container, which only the engine itself can keep from doing it.
+
+        Raises:
+            SetupTimeout, APIError: that container did not work either: the engine is at fault.
+        """
+        command = ("/bin/bash", "-c", _CLEAR)
+        if not self._containers.beside(self._name, self._opening, command, CLEAR_SECONDS):
+            raise SetupTimeout(f"the engine did not clear a sandbox in {CLEAR_SECONDS} s")
 
     def count(self) -> Counters | None:
         """The kernel's counters; None when they cannot be told."""

@@ -12,15 +12,19 @@ from pathlib import Path
 
 from docker.errors import APIError, NotFound
 
-from envgen.errors import EngineRefused, HostDiskFull, SandboxLost, SetupTimeout
+from envgen.errors import EngineRefused, HostDiskFull, SandboxLost
 from envgen.records import HOME, End, Observation, Opening
 from envgen.sandbox import parity, shell
 from envgen.sandbox.containers import WATCH_SECONDS, Containers
 from envgen.sandbox.execs import Exec
 from envgen.sandbox.fate import has_ended, lost, reason
-from envgen.sandbox.inside import START_SECONDS, Inside
+from envgen.sandbox.inside import Inside
 from envgen.sandbox.shell import Counters
 
+PATIENCE_SECONDS = 20
+"""After so long without a sign of a command, it is found out whose doing that is."""
+CHECK_SECONDS = 60
+"""Limit of the command that proves a new sandbox."""
 LAST_SECONDS = 1
 """What is waited for the last words of what was killed; a child elsewhere may hold its streams."""
 FLOOR_BYTES = 256 << 20
@@ -50,14 +54,14 @@ class Sandbox:
         self._home = env.get("HOME", HOME)
         self._state = shell.beginning(opening.cwd, env)
         self._counters = Counters()
-        self._inside = Inside(containers.api, name, opening)
+        self._inside = Inside(containers, name, opening)
         self._over: Observation | None = None
         self._handed_in = False
 
     def check(self) -> None:
         """Run nothing, as the agent. Raises EngineRefused, or HostDiskFull, when that fails."""
         self._room()
-        seen = self.run("", START_SECONDS, threading.Event())
+        seen = self.run("", CHECK_SECONDS, threading.Event())
         if seen.end != "done" or seen.exit_code != 0:
             raise EngineRefused(f"a new sandbox does not run commands: {seen.end} {seen.output}")
 
@@ -110,17 +114,15 @@ class Sandbox:
                 if has_ended(self.api, self.name):
                     return None, 0
                 raise
-            process.wait(lambda p=process: p.ended or self._begun(p), START_SECONDS)
+            process.wait(lambda p=process: p.ended or self._begun(p), PATIENCE_SECONDS)
             if begun := self._begun(process):
                 return process, begun
             process.close()
             if has_ended(self.api, self.name):
                 return None, 0
-            if not process.ended and not self._inside.answers():
-                raise SetupTimeout(f"the engine did not start a command in {START_SECONDS} s")
-            # Nothing was run, by the agent's doing: it left no room for a process, or no bash.
-            if not self._inside.make_room():
-                return None, 0
+            # Nothing was run. When all can be killed from beside, it was the agent's doing that it
+            # could not: it had left no room for a process, or no bash, or it had stopped it.
+            self._inside.clear()
         return None, 0
 
     @staticmethod
@@ -154,7 +156,7 @@ class Sandbox:
         process.say(b"x")
         said = self._inside.kill(pid)
         if said is None:
-            self._inside.make_room()
+            self._inside.clear()
         if said != "gone":  # what it had printed is on its way, and perhaps a report
             process.wait(lambda: self._told(process), LAST_SECONDS)
         return said or ""
@@ -202,7 +204,7 @@ class Sandbox:
             end = "memory" if end in ("done", "shell") else end
         if now.pids > before.pids:
             notes.append(f"more than {opening.pids} processes: all were killed")
-            self._inside.make_room()
+            self._inside.clear()
             self._counters = self._inside.count() or self._counters  # they went on trying until now
             end = "processes" if end in ("done", "shell") else end
         return end

@@ -20,7 +20,7 @@ STATE_BYTES = 1 << 20
 _BOOT = (
     'LC_ALL=C;IFS= read -rN 9 __envgen_n;IFS= read -rN "$__envgen_n" __envgen_s;'
     '{ eval "$__envgen_s";eval "$__envgen_command";'
-    "{ __envgen_rc=$? __envgen_set=$SHELLOPTS:$BASHOPTS POSIXLY_CORRECT=1;set +xue; } 2>/dev/null;"
+    "{ __envgen_rc=$? __envgen_set=$SHELLOPTS:$BASHOPTS POSIXLY_CORRECT=1;set +xuev; } 2>/dev/null;"
     'eval "$__envgen_report"; }'
 )
 # One line, so that the command's own lines count from 1. All that is long comes through standard
@@ -31,8 +31,9 @@ BASH = ("/usr/bin/env", "-i", "/bin/bash", "--norc", "--noprofile", "-c", _BOOT,
 
 _LEAVE = (
     "{ __envgen_rc=$? __envgen_set=$SHELLOPTS:$BASHOPTS; } 2>/dev/null;"
-    'if read -rt 0 -u "$__envgen_in"; then __envgen_kept=1; else eval "$__envgen_exit"; fi;'
-    "{ POSIXLY_CORRECT=1;set +xue; } 2>/dev/null;"
+    '__envgen_kept=kept; read -rt 0 -u "$__envgen_in" || '
+    '{ __envgen_kept=left; eval "$__envgen_exit"; };'
+    "{ POSIXLY_CORRECT=1;set +xuev; } 2>/dev/null;"
     'eval "$__envgen_report"'
 )
 # The EXIT trap: the agent's own, then the report. A shell that we end at its time limit finds
@@ -94,7 +95,7 @@ for __envgen_i in "${{DIRSTACK[@]}}"; do
 [[ $__envgen_i == "~"* ]] && __envgen_i=$HOME${{__envgen_i#"~"}}
 builtin printf '__envgen_cd %q\\n' "$__envgen_i"
 done
-builtin printf '__envgen_go\\n'
+builtin printf '__envgen_go\\nunset OLDPWD\\n'
 for __envgen_i in {_NAMES}; do
 case "$__envgen_i" in {_NOT_CARRIED}) ;; *) builtin declare -p -- "$__envgen_i" ;; esac
 done
@@ -220,7 +221,9 @@ def reported(mark: str, channel: bytes, before: State) -> Report | None:
     facts = dict(word.partition(b"=")[::2] for word in line.split())
     code = _number(facts.get(b"rc", b""))
     leaving = before.leaving
-    if b"__envgen_leave" not in head and b"kept" not in facts:
+    if b"left" in facts:  # it has fired
+        leaving = b"''"
+    elif b"__envgen_leave" not in head and b"kept" not in facts:
         leaving = head.removeprefix(b"trap -- ").removesuffix(b" EXIT\n") or b"''"
     state = State(text, leaving, b"x" in facts, code)
     return Report(code, _counters(line.split()), state if len(text) < STATE_BYTES else None)

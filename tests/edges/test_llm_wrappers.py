@@ -350,6 +350,12 @@ def test_what_only_repeats_itself_is_no_loop(text: str) -> None:
     assert not loops(text)
 
 
+def test_a_policys_loop_counts_as_what_it_is(do: Do) -> None:
+    model = Watched(Scripted(lambda request: answer("a" * 400, "length")))
+    assert do(model.complete(ask())).finish == "degenerate"
+    assert do(model.complete(ask(as_is=True))).finish == "length"
+
+
 @given(st.text("abc", min_size=1, max_size=60), st.integers(6, 12), st.text("xyz", max_size=40))
 def test_the_repeated_end_is_found_whatever_it_repeats(
     passage: str, times: int, before: str
