@@ -21,6 +21,7 @@ from envgen.train.inference import Engine, check_gap, open_engine, rollout_of
 from envgen.train.policy import Learner
 from tests.train import tiny
 
+pytestmark = pytest.mark.filterwarnings("ignore")  # vLLM's own, at import and at its end
 torch.set_num_threads(1)
 Do = Callable[[Coroutine[Any, Any, Any]], Any]
 UPDATES = int(os.environ.get("ENVGEN_UPDATES", "6"))
