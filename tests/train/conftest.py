@@ -24,4 +24,4 @@ def pytest_report_header() -> str | None:
     """Where they do not run, it is said."""
     if not collect_ignore:
         return None
-    return f"no torch or vllm here: `make test-train` runs {', '.join(collect_ignore)}"
+    return f"`make test-train` and `make test-vllm` run {', '.join(collect_ignore)}"
