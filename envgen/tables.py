@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 MOST_LINES = 16
 """Lines of each file of an attack that its page shows."""
+STEPS = 20
+"""Steps of a training run that the terminal shows."""
+CURVES = ("solved", "held_out_solved", "reward", "entropy", "gap_fresh", "masked_rollouts", "lag")
+"""Of a training run, on the terminal; its metrics.jsonl has all."""
 
 
 def balance_table(found: Mapping[str, Balance]) -> None:
@@ -59,6 +63,19 @@ def report_tables(found: Mapping[str, Any]) -> None:
     if played:
         columns = ("model", "settings", "attempts", "pass@1", "pass@k", "reward", "flags")
         _print("evaluations", columns, played)
+    if found["training"]:
+        training_table(found["training"])
+
+
+def training_table(steps: Sequence[Mapping[str, float]]) -> None:
+    """A training run in at most STEPS rows, the first and the last among them."""
+    last = len(steps) - 1
+    places = sorted({round(n * last / max(1, STEPS - 1)) for n in range(STEPS)})
+    rows = [
+        (str(steps[p]["step"]), *(f"{steps[p][n]:.4g}" if n in steps[p] else "" for n in CURVES))
+        for p in places
+    ]
+    _print("training", ("step", *(name.replace("_", " ") for name in CURVES)), rows)
 
 
 def audit_tables(found: Mapping[str, Any]) -> None:
