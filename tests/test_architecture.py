@@ -48,11 +48,13 @@ audit.static.suspicion audit.static.files audit.static.checks audit.static
 audit.probes.gain audit.probes.filling audit.probes.emptying audit.probes.one_line
 audit.probes.predicting audit.probes.forging audit.probes.copying audit.probes
 audit.mutants audit.recording audit.workbench audit.attacking audit.mutating audit.swapping
-audit.repeating audit.resolving audit
+audit.repeating audit.resolving
+audit.critic.sight audit.critic.asking audit.critic.blinding audit.critic.knowledge
+audit.critic.proving audit.critic audit
 audit.defects.planting audit.defects.weak audit.defects.leaks audit.defects.mismatch
 audit.defects.others audit.defects
 export export.harbor export.parquet export.audits export.unpack letters
-pipeline tally audit.defects.benchmark runs items auditing rebuild
+pipeline tally audit.defects.benchmark audit.defects.canaries runs items auditing rebuild
 terminal report doctor tables
 cli.options cli.work cli.tasks cli.look cli.bases cli.ledger cli.audit cli cli.__main__
 """

@@ -175,6 +175,9 @@ WRONG = {
         ["audit", "--self-test", "--policy", "kind"],
         "audit.policy: Input should be 'strict', 'proven' or 'report', got 'kind'",
     ),
+    "a critic of nowhere": (
+        ["audit", "--self-test", "--critic", "toy"], "audit.critic: String should match pattern",
+    ),
     "bad name": (["run", "--run", "../x"], "--run '../x': a run's name has letters, digits"),
     "empty name": (["sample", "--run", ""], "--run '': a run's name has letters"),
     "hostile name": (["report", "--run", "a\x1b[2Jb"], "a run's name has letters"),
