@@ -42,6 +42,7 @@ _audits = typer.Typer(invoke_without_command=True)
 _audits.callback()(audit.audit)
 _audits.command("show")(audit.show)
 _audits.command("replay")(audit.replay)
+_audits.command("export-probes")(audit.export_probes)
 app.add_typer(_audits, name="audit")
 _group("bases", "The images that tasks stand on.", build=bases.build, list=bases.list_bases)
 _group(

@@ -75,7 +75,11 @@ def audit(
     if self_test:
         _self_test(data, settings_of(config, sets, **chosen), each, as_json)
         return
-    how = {"base_map": _mapped(base_map), "fetch_wheels": fetch_wheels, "grading": grading}
+    how: dict[str, Any] = {
+        "base_map": _mapped(base_map),
+        "fetch_wheels": fetch_wheels,
+        "grading": grading,
+    }
     how["wheels"] = None if wheels is None else str(wheels.resolve())
     given = {name: value for name, value in how.items() if value is not None}
     if source is not None:
@@ -222,6 +226,20 @@ def replay(
     say(f"now:  {' '.join(map(str, now))}")
     say("the same" if then == now else "NOT the same")
     leave(0 if then == now else 1)
+
+
+def export_probes(
+    folder: Annotated[Path, typer.Argument(help="Where the agents are written.")],
+) -> None:
+    """Write the attacks as agents for Harbor, to be run against any tasks."""
+    from envgen.audit import submissions
+    from envgen.files import write_whole
+
+    folder.mkdir(parents=True, exist_ok=True)
+    name = "envgen_probes"
+    write_whole(folder / f"{name}.py", submissions.script(f"{name}.py"))
+    say(f"agents: {folder / name}.py")
+    say(f"run:    PYTHONPATH={folder} harbor run -p TASKS -a {name}:Filling")
 
 
 def _self_test(data: Path, settings: "RunConfig", each: int, as_json: bool) -> None:

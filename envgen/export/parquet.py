@@ -138,8 +138,15 @@ def write_rejections(path: Path, rows: Iterable[Row]) -> int:
     return write_rows(path, rows, _rejection_schema())
 
 
-def read(path: Path, columns: list[str] | None = None) -> Iterator[Row]:
+def read(
+    path: Path, columns: list[str] | None = None, perhaps: tuple[str, ...] = ()
+) -> Iterator[Row]:
     """The rows of a manifest or of rejections, one row group in memory at a time.
+
+    Args:
+        path: the file.
+        columns: only these; None for all.
+        perhaps: more columns, None where an older manifest does not have them.
 
     Raises:
         Misconfigured: not a readable Parquet file of ours; says which and why.
@@ -161,9 +168,13 @@ def read(path: Path, columns: list[str] | None = None) -> Iterator[Row]:
             )
         if odd := _odd_columns(file.schema_arrow, columns):
             raise Misconfigured(f"{path} does not hold what is needed (column {odd[0]})")
+        there = [name for name in perhaps if name in file.schema_arrow.names]
+        wanted = None if columns is None else columns + there
+        lacking = dict.fromkeys(set(perhaps) - set(there))
         try:
             for group in range(file.num_row_groups):
-                yield from file.read_row_group(group, columns=columns).to_pylist()
+                for row in file.read_row_group(group, columns=wanted).to_pylist():
+                    yield row | lacking
         except (OSError, UnicodeDecodeError, pa.ArrowException) as error:
             reason = " ".join(str(error).split())[:200]
             raise Misconfigured(f"{path} is damaged: {reason}") from None
