@@ -45,8 +45,8 @@ authors.imports.endless authors.imports
 lint leaks build
 audit.verdict audit.naming audit.target audit.unpacking audit.submissions audit.captured
 audit.static.suspicion audit.static.files audit.static.checks audit.static
-audit.probes.gain audit.probes.filling audit.probes.emptying audit.probes.one_line
-audit.probes.predicting audit.probes.forging audit.probes.copying audit.probes
+audit.probes.gain audit.probes.filling audit.probes.emptying audit.probes.standing_in
+audit.probes.one_line audit.probes.predicting audit.probes.forging audit.probes.copying audit.probes
 audit.outside
 audit.mutants audit.recording audit.workbench audit.attacking audit.mutating audit.swapping
 audit.repeating audit.resolving

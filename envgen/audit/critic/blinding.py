@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from envgen.audit import captured, naming
-from envgen.audit.target import Entry, Target
+from envgen.audit.target import ENVIRONMENT, Entry, Target
 from envgen.files import File, FileTree
 from envgen.records import AGENT_UID, Put, TaskDraft
 
@@ -42,7 +42,8 @@ def emptied(target: Target, draft: TaskDraft, paths: frozenset[str] | None = Non
     owner: dict[str, int] = {}
     agent = AGENT_UID if draft.foreign is None else draft.foreign.agent_uid
     for entry in target.entries:
-        if entry.removed or (paths is not None and entry.path not in paths):
+        meant = paths is None or entry.path in paths
+        if entry.removed or entry.path == ENVIRONMENT or not meant:
             continue
         folder, _, name = entry.path.rpartition("/")
         folders.setdefault(folder or "/", {})[name] = File(b"", entry.mode & 0o777)

@@ -69,6 +69,12 @@ class Emptying(_Probe):
     probe = "emptying"
 
 
+class StandingIn(_Probe):
+    """One program on all ports that says yes to everything."""
+
+    probe = "standing_in"
+
+
 class OneLine(_Probe):
     """An input, copied or sorted, in place of the answer."""
 
