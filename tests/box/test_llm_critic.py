@@ -10,6 +10,7 @@ from envgen.audit.critic import criticised
 from envgen.audit.target import target_of
 from envgen.audit.workbench import workbench
 from envgen.config import load
+from envgen.digest import digest, short
 from envgen.files import FileTree
 from envgen.jobs import job_of
 from envgen.llm import Asked
@@ -37,7 +38,8 @@ def said(bench: Bench, draft: TaskDraft, label: str, script: str, **cites: str) 
     """The critic's findings on a task, by its script alone."""
     task = bench.build(draft)
     assert isinstance(task, BuiltTask), task
-    settings = load(None, ["audit.critic=openai:toy"])
+    name = short(digest([label, script]), 8)  # the same question to another model
+    settings = load(None, [f"audit.critic=openai:toy-{name}"])
     model = Scripted(critic(label, script, **({"quote": "Write the sum"} | cites)))
     asked = {"critic": Asked(model, bench.kit.sandbox.ledger)}
     kit = dataclasses.replace(bench.kit, config=settings, llm=asked)
@@ -93,7 +95,7 @@ def test_right_work_that_passes_refutes_the_claim(bench: Bench) -> None:
 
 
 def test_a_look_from_outside_sees_what_the_build_put_there(bench: Bench) -> None:
-    draft = bench.draft()
+    draft = bench.draft(instruction="Write the sum of `~/numbers.txt` to `~/answer.txt`.")
     task = bench.build(draft)
     assert isinstance(task, BuiltTask)
     job = job_of(draft, task.image, command=("/bin/bash", "-c", outside.LOOK), cwd=draft.workdir)
