@@ -60,11 +60,11 @@ async def audit_all(
                     tally.rejected["gates"] += 1
                 watch(tally)
                 await asyncio.sleep(0)
-        await _measured(folder, kit, stop)
         audits.write(folder.audits, rows.rows())
         parquet.write_rejections(folder.rejections, refused.rows())
         if folder.manifest.exists():
             audits.label_manifest(folder.manifest, folder.audits)
+        await _measured(folder, kit, stop)
     finally:
         rows.close()
         refused.close()

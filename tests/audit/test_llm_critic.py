@@ -76,6 +76,10 @@ LIARS: dict[str, tuple[Script, str, int]] = {
     "cites nothing": (critic("VERIFIER-TOO-WEAK", quote=" "), "cites nothing", 0),
     "parrot": (parrot, "nonce must be", 0),
     "speaks in prose": (lambda request: "It looks fine to me.", "not one JSON object", 0),
+    "half a character": (
+        lambda request: form(request, "OTHER", "Write three files").replace("so it", "\\ud800 it"),
+        "Invalid JSON", 0,
+    ),
     "says nothing": (lambda request: "", "an empty answer", 0),
 }  # fmt: skip
 

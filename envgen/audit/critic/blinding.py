@@ -2,8 +2,9 @@
 
 A script of a critic's that is paid proves nothing by that: it may have done the work. So it runs a
 second time where every file that the task adds is empty, and in what it leaves, every program is
-replaced by one that runs it without arguments and without input. Honest work fails so; a hole in
-the tests does not care. A program that notices where it is can only make itself fail.
+replaced by one that runs it in an empty folder, without arguments, input or environment, and
+without the paths that it spells; the task's files stay empty then. Honest work fails so; a hole in
+the tests does not care. What a program notices of this can only make it fail.
 """
 
 import json
@@ -25,15 +26,28 @@ _SPARE = ".unseen-"
 _PYTHON = """\
 #!/usr/bin/env python3
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 
 if __name__ == "__main__":
-    folder = os.path.dirname(os.path.abspath(__file__))
-    command = [sys.executable, os.path.join(folder, NAME)]
-    sys.exit(subprocess.run(command, stdin=subprocess.DEVNULL).returncode)
+    here = tempfile.mkdtemp()
+    kept = os.path.join(os.path.dirname(os.path.abspath(__file__)), NAME)
+    program = shutil.copy(kept, os.path.join(here, "program.py"))
+    environment = {"HOME": here, "PATH": os.environ.get("PATH", "/usr/bin:/bin")}
+    done = subprocess.run(
+        [sys.executable, program], cwd=here, env=environment, stdin=subprocess.DEVNULL
+    )
+    sys.exit(done.returncode)
 """
-_BASH = '#!/bin/bash\nexec "$(dirname -- "$0")"/NAME < /dev/null\n'
+_BASH = """\
+#!/bin/bash
+kept=$(dirname -- "$0")/NAME
+here=$(mktemp -d) && cp -- "$kept" "$here/program" && chmod 755 "$here/program" || exit 1
+cd "$here" && exec env -i HOME="$here" PATH="$PATH" ./program < /dev/null
+"""
+NOWHERE = b"/nowhere"
 
 
 def emptied(target: Target, draft: TaskDraft, paths: frozenset[str] | None = None) -> list[Put]:
@@ -66,21 +80,24 @@ def programs(target: Target, outputs: bytes) -> dict[str, bytes]:
 
 
 def unsighted(target: Target, outputs: bytes) -> bytes | None:
-    """What a blind run left, with the task's own files as they were and programs without input.
+    """What a blind run left, as it is graded; None where it left a program that cannot be replaced.
 
-    None where it left a program that cannot be replaced.
+    Where it left none, the task's own files are put back as they were: nothing can read them any
+    more, and the tests may ask for them.
     """
     entries, left = captured.entries(outputs), programs(target, outputs)
     if any(PurePosixPath(path).suffix in CODE for path in left):
         return None
-    sizes = {path: len(data) for path, _, data in captured.files(entries)}
-    changed = {
-        e.path: File(e.data, e.mode & 0o777)
-        for e in target.entries
-        if e.own and not e.removed and sizes.get(e.path) == 0
-    }
+    changed: dict[str, File] = {}
     for path, data in left.items():
-        changed |= _without_input(path, data)
+        changed |= _without_sight(path, data, target)
+    if not left:
+        sizes = {path: len(data) for path, _, data in captured.files(entries)}
+        changed = {
+            e.path: File(e.data, e.mode & 0o777)
+            for e in target.entries
+            if e.own and not e.removed and sizes.get(e.path) == 0
+        }
     return captured.holding(entries, changed)
 
 
@@ -133,7 +150,7 @@ def _runs(path: str, data: bytes, mode: int, target: Target) -> bool:
     )
 
 
-def _without_input(path: str, data: bytes) -> dict[str, File]:
+def _without_sight(path: str, data: bytes, target: Target) -> dict[str, File]:
     name = PurePosixPath(path).name
     spare = f"{_SPARE}{name}"
     python = path.endswith(".py") or data.split(b"\n", 1)[0].endswith((b"python3", b"python"))
@@ -142,6 +159,9 @@ def _without_input(path: str, data: bytes) -> dict[str, File]:
         if python
         else _BASH.replace("NAME", shlex.quote(spare))
     )
+    if b"\0" not in data:
+        for folder in sorted({target.home, target.workdir, *target.folders}, key=len, reverse=True):
+            data = data.replace(folder.encode(), NOWHERE)
     beside = str(PurePosixPath(path).with_name(spare))
     return {
         path: File(text.encode(errors="surrogateescape"), 0o755),
