@@ -126,6 +126,8 @@ class Target:
         The name of an output is its own: another file that is called so is not meant.
         """
         name = PurePosixPath(path).name
+        if path == ENVIRONMENT:
+            return False
         if name in self._own_names:
             return path in self.named or path in self.outputs
         return name in self.instruction or any(
