@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-FAMILY, PLANT = "ledger_reports", "existence"
+FAMILY, PLANT = "feed_cleaning", "existence"
 
 
 def main(client: Path, work: Path) -> int:

@@ -168,9 +168,8 @@ def read(
             )
         if odd := _odd_columns(file.schema_arrow, columns):
             raise Misconfigured(f"{path} does not hold what is needed (column {odd[0]})")
-        there = [name for name in perhaps if name in file.schema_arrow.names]
-        wanted = None if columns is None else columns + there
-        lacking = dict.fromkeys(set(perhaps) - set(there))
+        lacking = dict.fromkeys(set(perhaps) - set(file.schema_arrow.names))
+        wanted = columns and [*columns, *(name for name in perhaps if name not in lacking)]
         try:
             for group in range(file.num_row_groups):
                 for row in file.read_row_group(group, columns=wanted).to_pylist():
