@@ -309,6 +309,14 @@ def test_citations_are_looked_up(draft: TaskDraft, quote: str, line: int | None)
     assert (place.line if place else None) == line
 
 
+def test_a_small_critic_is_asked_for_what_can_be_executed(judged: Judged) -> None:
+    _, model = judged(strict, critic("CLEAN"), "audit.critic_profile=small")
+    (request,) = model.asked
+    assert "OTHER" not in request.messages[0].text
+    assert '"OTHER"' not in str(request.answer_schema)
+    assert '"ANSWER-LEAK"' in str(request.answer_schema)
+
+
 def test_the_small_profile_fits_into_little(draft: TaskDraft) -> None:
     long = draft.model_copy(update={"instruction": "word " * 4000})
     small, full = (sight_of(long, profile, "review") for profile in ("small", "full"))

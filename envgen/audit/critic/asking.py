@@ -29,6 +29,11 @@ REFUSED: tuple[Label, ...] = ("INSTR-VERIFIER-MISMATCH", "INSTR-AMBIGUOUS")
 """Labels that say that right work fails: shown by work that is right."""
 UNSHOWN: tuple[Label, ...] = ("INSTR-ENV-MISMATCH", "OTHER")
 """Labels that no submission can show."""
+LABELS: dict[str, tuple[Label, ...]] = {
+    "full": get_args(Label),
+    "small": tuple(label for label in get_args(Label) if label not in UNSHOWN),
+}
+"""Of a small model's word, only what can be executed is worth the question."""
 _SCRIPTS = r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)?"
 
 
@@ -77,8 +82,10 @@ async def asked(draft: TaskDraft, name: str, kit: Kit, wording: str, *, shown: b
     """
     profile = kit.config.audit.critic_profile
     sight = sight_of(draft, profile, wording)
-    talk = Talk(name, kit, wording, MANNERS[profile], _schema(sight), "critic", echo=sight.nonce)
-    talk.say(f"critic_{wording}.md.j2", sight=sight)
+    talk = Talk(
+        name, kit, wording, MANNERS[profile], _schema(sight, profile), "critic", echo=sight.nonce
+    )
+    talk.say(f"critic_{wording}.md.j2", sight=sight, labels=LABELS[profile])
     verdict = await talk.answer(lambda text: _read(text, sight))
     claim = _claim(verdict, sight, wording, talk)
     if claim.void or claim.label == "CLEAN" or claim.label in UNSHOWN or not shown:
@@ -107,7 +114,7 @@ async def _script(
     return files, tuple(talk.keys)
 
 
-def _schema(sight: Sight) -> str:
+def _schema(sight: Sight, profile: str) -> str:
     names = {"type": "string", "enum": list(sight.names)}
     fields: dict[str, Any] = {
         "nonce": {"type": "string", "enum": [sight.nonce]},
@@ -117,7 +124,7 @@ def _schema(sight: Sight) -> str:
         "file2": names,
         "quote2": {"type": "string"},
         "reason": {"type": "string"},
-        "label": {"type": "string", "enum": list(get_args(Label))},
+        "label": {"type": "string", "enum": list(LABELS[profile])},
     }
     closed = {"type": "object", "properties": fields, "required": list(fields)}
     return text_of(closed | {"additionalProperties": False})
