@@ -75,13 +75,7 @@ def audit(
     if self_test:
         _self_test(data, settings_of(config, sets, **chosen), each, as_json)
         return
-    how: dict[str, Any] = {
-        "base_map": _mapped(base_map),
-        "fetch_wheels": fetch_wheels,
-        "grading": grading,
-    }
-    how["wheels"] = None if wheels is None else str(wheels.resolve())
-    given = {name: value for name, value in how.items() if value is not None}
+    given = _given(base_map, wheels, fetch_wheels, grading)
     if source is not None:
         folder, settings, items = _imported(source, given, data, run, config, sets, chosen)
     elif given:
@@ -109,6 +103,22 @@ def _told(folder: "RunFolder", policy: str, as_json: bool) -> bool:
         tables.audit_tables(found)
         say(f"reports: {folder.audits}; one: envgen audit show TASK --run {folder.path.name}")
     return bool(found["rejected"])
+
+
+def _given(
+    base_map: list[str] | None,
+    wheels: Path | None,
+    fetch_wheels: bool | None,
+    grading: str | None,
+) -> dict[str, Any]:
+    """What was said about how to import."""
+    how = {
+        "base_map": _mapped(base_map),
+        "wheels": None if wheels is None else str(wheels.resolve()),
+        "fetch_wheels": fetch_wheels,
+        "grading": grading,
+    }
+    return {name: value for name, value in how.items() if value is not None}
 
 
 def _mapped(base_map: list[str] | None) -> tuple[tuple[str, str], ...] | None:

@@ -143,10 +143,7 @@ def read(
 ) -> Iterator[Row]:
     """The rows of a manifest or of rejections, one row group in memory at a time.
 
-    Args:
-        path: the file.
-        columns: only these; None for all.
-        perhaps: more columns, None where an older manifest does not have them.
+    Of the columns in `perhaps`, those that an older manifest does not have are None.
 
     Raises:
         Misconfigured: not a readable Parquet file of ours; says which and why.

@@ -6,5 +6,5 @@ from verifiers.multi_protocol import Service
 
 def checks(task):
     ports = task.truth["tcp"]
-    with Service(task, ["stack/start.sh"], ports, 20, udp_ports=[], cwd="stack") as service:
+    with Service(task, ["stack/start.sh"], ports, 40, udp_ports=[], cwd="stack") as service:
         yield Check("the ports are open", float(service.ready), service.error)
