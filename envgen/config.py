@@ -131,6 +131,14 @@ class AuditConfig(_Group):
     noise: float = Field(0.15, ge=0, lt=1)
     """Reward above the untouched container's that wrong work may earn: graded checks pay a little
     for the mere form of an answer: a header line, files that agree with each other."""
+    critic: str | None = Field(None, pattern=r"^(gemini|openai):\S+$")
+    """The model that reads each task and says what is wrong with it: `gemini:NAME`, or
+    `openai:NAME`; none = no critic. What it says is executed before it counts."""
+    critic_profile: Literal["full", "small"] = "full"
+    """`small`: for models of one or two billion parameters, which are shown less."""
+    critic_agrees: bool = False
+    """Ask twice, in different words: what only one of the two says is noted, and no finding, unless
+    its exploit works."""
 
 
 class AgentConfig(_Group):

@@ -152,9 +152,18 @@ async def check_initial(
 
 
 async def solve(
-    draft: TaskDraft, image: Image, solution: FileTree, kit: Kit, use: Use
+    draft: TaskDraft,
+    image: Image,
+    solution: FileTree,
+    kit: Kit,
+    use: Use,
+    puts: tuple[Put, ...] = (),
 ) -> tuple[Key, JobResult]:
-    """Run a solution as the agent, under the task's own limits; its outputs are captured."""
+    """Run a solution as the agent, under the task's own limits; its outputs are captured.
+
+    Args:
+        puts: what else stands in its container, over what the image has there.
+    """
     maker = draft.foreign
     job = job_of(
         draft,
@@ -163,7 +172,11 @@ async def solve(
         uid=AGENT_UID if maker is None else maker.agent_uid,
         cwd=draft.workdir,
         env=() if maker is None else maker.env + maker.agent_env,
-        puts=(Put(target="/solution", tree=solution), *(imported.log_folders() if maker else ())),
+        puts=(
+            Put(target="/solution", tree=solution),
+            *(imported.log_folders() if maker else ()),
+            *puts,
+        ),
         capture=draft.outputs,
         seconds=draft.limits.agent_seconds,
     )
@@ -211,13 +224,18 @@ async def grade(
 
 
 async def attempt(
-    draft: TaskDraft, image: Image, solution: FileTree, kit: Kit, use: Use
+    draft: TaskDraft,
+    image: Image,
+    solution: FileTree,
+    kit: Kit,
+    use: Use,
+    puts: tuple[Put, ...] = (),
 ) -> tuple[tuple[Key, ...], JobResult, Score]:
     """Solve, then grade. What the agent did wrong (too much output) is a failed score."""
     if draft.foreign is not None and draft.foreign.grading == "shared":
-        key, solved, score = await _shared(draft, image, solution, kit, use, Conditions())
+        key, solved, score = await _shared(draft, image, solution, kit, use, Conditions(puts=puts))
         return (key,), solved, score
-    solved_key, solved = await solve(draft, image, solution, kit, use)
+    solved_key, solved = await solve(draft, image, solution, kit, use, puts)
     if solved.captured is None:
         return (solved_key,), solved, too_much(draft)
     key, score = await grade(draft, image, solved.captured, kit, use)

@@ -49,15 +49,18 @@ authors.imports.endless authors.imports
 lint leaks build
 audit.verdict audit.naming audit.target audit.unpacking audit.submissions audit.captured
 audit.static.suspicion audit.static.files audit.static.checks audit.static
-audit.probes.gain audit.probes.filling audit.probes.emptying audit.probes.one_line
-audit.probes.predicting audit.probes.forging audit.probes.copying audit.probes
+audit.probes.gain audit.probes.filling audit.probes.emptying audit.probes.standing_in
+audit.probes.one_line audit.probes.predicting audit.probes.forging audit.probes.copying audit.probes
+audit.outside
 audit.mutants audit.recording audit.workbench audit.attacking audit.mutating audit.swapping
-audit.repeating audit.resolving audit
+audit.repeating audit.resolving
+audit.critic.sight audit.critic.asking audit.critic.blinding audit.critic.knowledge
+audit.critic.proving audit.critic audit
 audit.defects.planting audit.defects.weak audit.defects.leaks audit.defects.mismatch
 audit.defects.others audit.defects
 export export.harbor export.parquet export.audits export.rollouts export.conversations
 export.atif export.unpack letters
-pipeline tally audit.defects.benchmark runs items auditing evaluating evaluated
+pipeline tally audit.defects.benchmark audit.defects.canaries runs items auditing evaluating evaluated
 harbor rebuild
 terminal report doctor tables
 train train.loss train.batch train.rollouts train.policy train.vllm_worker
