@@ -75,7 +75,7 @@ class Kit:
     sandbox: Recorded
     bases: Bases
     llm: Mapping[str, Asked] = field(default_factory=dict)
-    """Models by role (`author`, `critic`, `agent`); only those that the configuration gives a model."""
+    """Models by role (`author`, `critic`, `agent`); those that the configuration gives a model."""
 
 
 def _roles(config: RunConfig) -> dict[str, str]:

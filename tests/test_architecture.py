@@ -60,7 +60,8 @@ audit.defects.planting audit.defects.weak audit.defects.leaks audit.defects.mism
 audit.defects.others audit.defects
 export export.harbor export.parquet export.audits export.rollouts export.conversations
 export.atif export.unpack letters
-pipeline tally audit.defects.benchmark audit.defects.canaries runs items auditing evaluating evaluated
+pipeline tally audit.defects.benchmark audit.defects.canaries runs items
+auditing evaluating evaluated
 harbor rebuild
 terminal report doctor tables
 train train.loss train.batch train.rollouts train.policy train.vllm_worker
@@ -116,6 +117,10 @@ CATCHERS = {
 """Each catches everything in one place."""
 
 LONGER = {
+    "envgen/runs.py": "a run from its specs to its manifest",
+    "envgen/export/parquet.py": "rows, and the schema that they have to fit",
+    "envgen/grade.py": "the one realisation of a task, from image to score",
+    "envgen/sandbox/containers.py": "containers of jobs and of sessions, made alike",
     "envgen/authors/llm/blocks.py": "four readers of one thing, to be compared line by line",
     "envgen/config.py": "the one configuration class, its groups side by side",
     "envgen/records.py": "the one vocabulary: records belong side by side",
