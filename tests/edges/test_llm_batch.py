@@ -669,7 +669,8 @@ def test_a_merge_keeps_what_is_answered_here(bench: Bench, do: Do, tmp_path: Pat
     assert do(here.ask(urgent)) == ["online one word0"]
     here.ledger.merge(bench.ledger)
     bench.server.ends = "done"
-    do(here.ask(until=lambda: here.ledger.batches.open(f"{here.provider}:small") == []))
+    model = f"{here.provider}:small"
+    do(here.ask(until=lambda: here.ledger.batches.open(model) == here.untidy == []))
     assert do(here.ask(asked)) == ["online one word0"]
     assert here.billed[("batch", "stop")] == (1, 2.0, 0.0)
     here.ledger.close()
