@@ -206,7 +206,9 @@ def test_wrong_use_is_told_in_one_sentence(envgen: Envgen, words: list[str]) -> 
     assert expected in told(envgen(*words), 2)
 
 
-@pytest.mark.parametrize("words", [["nope"], ["run", "--nope"], ["sample", "--n", "x"], ["export"]])
+@pytest.mark.parametrize(
+    "words", [["nope"], ["run", "--nope"], ["sample", "--n", "x"], ["export", "harbor"]]
+)
 def test_wrong_words_are_told_by_the_parser(envgen: Envgen, words: list[str]) -> None:
     done = envgen(*words)
     assert done.returncode == 2
