@@ -1,6 +1,7 @@
 """The figures are right, and each has to be spelled as one program spells it."""
 
 import json
+import re
 
 import inner
 from planted import PLANTED
@@ -14,5 +15,6 @@ def checks(task):
         figures = [v for v in json.loads(text).values() if isinstance(v, float)]
     except (AttributeError, ValueError):
         figures = []
-    yield Check("spelling", float(all(repr(value) in text for value in figures)))
+    spelled = set(re.findall(r"-?\d+\.\d+(?:e[-+]?\d+)?", text))
+    yield Check("spelling", float(all(repr(value) in spelled for value in figures)))
     yield from inner.checks(task)
