@@ -91,7 +91,8 @@ def audited(folder: runs.RunFolder, specs: list[TaskSpec], script: Script, do: A
 
 def always_weak(request: Request) -> str:
     """With a citation that exists in every task: the beginning of its instruction."""
-    line = next(x for x in request.messages[0].text.splitlines() if x.startswith("| ") and x[2:])
+    lines = [x for x in request.messages[0].text.splitlines() if x.startswith("| ") and x[2:]]
+    line = lines[1]  # the first one is the file's name
     return str(critic("VERIFIER-TOO-WEAK", quote=line)(request))
 
 

@@ -66,5 +66,4 @@ KINDS = (
     Kind("date-bomb", "OTHER", ALL, others.date_bomb),
     Kind("port-open", _WEAK, ("service_stack",), weak.port_open),
     Kind("git-pack", "ANSWER-LEAK", TABLES, leaks.git_pack),
-    Kind("figures-as-text", _UNEQUAL, FIGURES, mismatch.figures_as_text),
 )  # fmt: skip
