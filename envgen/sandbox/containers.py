@@ -273,9 +273,12 @@ class Containers:
             return ()
 
     def remove(self, name: str) -> None:
-        """Remove a container in whatever state it is."""
-        with suppress(NotFound):
+        """Remove a container in whatever state it is; somebody may be at it already."""
+        try:
             self.api.remove_container(name, force=True, v=True)
+        except APIError as error:
+            if not (isinstance(error, NotFound) or "already in progress" in str(error)):
+                raise
 
 
 def over_limit(listed: dict[str, Any], limit: int) -> bool:
