@@ -9,6 +9,7 @@ from docker.errors import APIError
 from envgen.errors import SetupTimeout
 from envgen.records import Opening
 from envgen.sandbox import shell
+from envgen.sandbox.beside import beside
 from envgen.sandbox.containers import KEEPER_UID, Containers
 from envgen.sandbox.execs import Exec
 from envgen.sandbox.fate import has_ended
@@ -115,7 +116,7 @@ class Inside:
         """
         command = ("/bin/bash", "-c", _CLEAR)
         try:
-            done = self._containers.beside(self._name, self._opening, command, CLEAR_SECONDS)
+            done = beside(self._containers, self._name, self._opening, command, CLEAR_SECONDS)
         except APIError:
             if has_ended(self._api, self._name):
                 return  # and nothing is left in it
