@@ -25,8 +25,8 @@ llm.batch.jobs llm.batch.dialect llm.batch.openai llm.batch.gemini llm.batch.ver
 llm.opened
 sandbox sandbox.parity sandbox.tail sandbox.shell sandbox.archive sandbox.daemon sandbox.owner
 sandbox.scan sandbox.cpus sandbox.containers sandbox.images sandbox.roots sandbox.execs
-sandbox.beside sandbox.fate sandbox.inside sandbox.session sandbox.docker sandbox.scripted sandbox.selftest
-sandbox.pool
+sandbox.beside sandbox.fate sandbox.inside sandbox.session sandbox.docker sandbox.scripted
+sandbox.selftest sandbox.pool
 jobs foreign.imported kit grade submission
 authors.fixtures.recipe authors.fixtures.made authors.fixtures.stage authors.fixtures.parts
 authors.fixtures.reading authors.fixtures.image authors.fixtures.audio authors.fixtures.video
