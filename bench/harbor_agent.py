@@ -27,5 +27,5 @@ class Scripted(BaseAgent):
 
     async def run(self, instruction: str, environment: Any, context: Any) -> None:
         for number, command in enumerate(COMMANDS):
-            inside = "cd work 2>/dev/null\n" if 4 <= number < 20 else ""
+            inside = "cd work 2>/dev/null\n" if 4 <= number <= 20 else ""
             await environment.exec(command=f"{STATE}{inside}{command}", timeout_sec=60)

@@ -240,7 +240,7 @@ def disturb(run: Run, daemon: Daemon, slow: Slow) -> None:
         ("our process killed and started again", crash),
     ]
     for number, (name, trouble) in enumerate(troubles, 1):
-        run.wait(number * step)
+        run.wait(max(number * step, len(run.ends) + 3))  # those before have shown what they did
         before = len(run.ends)
         trouble()
         print(

@@ -24,9 +24,9 @@ llm.loops llm.deadline llm.booked llm.budget llm.pace llm.paced llm.retried llm.
 llm.batch.jobs llm.batch.dialect llm.batch.openai llm.batch.gemini llm.batch.verdict llm.batch
 llm.opened
 sandbox sandbox.parity sandbox.tail sandbox.shell sandbox.archive sandbox.daemon sandbox.owner
-sandbox.scan sandbox.containers sandbox.images sandbox.roots sandbox.execs
-sandbox.inside sandbox.fate sandbox.session sandbox.docker sandbox.scripted sandbox.selftest
-sandbox.pool
+sandbox.scan sandbox.cpus sandbox.containers sandbox.images sandbox.roots sandbox.execs
+sandbox.beside sandbox.fate sandbox.inside sandbox.session sandbox.docker sandbox.scripted
+sandbox.selftest sandbox.pool
 jobs foreign.imported kit grade submission
 agent agent.prefix agent.policies agent.parsing agent.showing agent.loop agent.episode
 agent.scripted agent.players agent.passes agent.detecting
@@ -317,7 +317,7 @@ def test_importing_the_command_line_loads_nothing_heavy() -> None:
 
 def test_importing_all_but_the_docker_engine_loads_no_sdk() -> None:
     engine = {"containers", "daemon", "docker", "execs", "fate", "images", "inside", "roots"}
-    engine |= {"session"}
+    engine |= {"beside", "session"}
     rest = [n for n in FILES if not (n.startswith("sandbox.") and n.split(".")[1] in engine)]
     rest = [n for n in rest if n not in TORCH]
     found = loaded("\n".join(f"import envgen.{n}" for n in rest if n != "__init__"))

@@ -18,6 +18,7 @@ from urllib3.exceptions import HTTPError
 from envgen.ledger import Blobs
 from envgen.records import AGENT_UID, Job, JobResult, Opening, Put, Status
 from envgen.sandbox import archive, parity
+from envgen.sandbox.cpus import CpuSets
 from envgen.sandbox.daemon import API_SECONDS, LABEL, OWNER_LABEL, is_timeout
 from envgen.sandbox.tail import Tail
 
@@ -47,7 +48,7 @@ class Containers:
         self.blobs = blobs
         self.owner = owner
         self._quota = quota
-        self._cpus = _CpuSets(cpus)
+        self._cpus = CpuSets(cpus)
 
     def run(self, job: Job, cancelled: threading.Event | None = None) -> JobResult:
         """Run one job to its end; the container is gone afterwards, whatever happened.
@@ -98,42 +99,6 @@ class Containers:
                 yield made
             finally:
                 self.remove(name)
-
-    def beside(self, name: str, opening: Opening, command: Sequence[str], seconds: int) -> bool:
-        """Run a command as root among the processes of another container; whether it exits with 0.
-
-        Args:
-            name: the other container.
-            opening: what that is; its image is used.
-            command: may signal processes, and nothing else that the agent may not.
-            seconds: its limit.
-        """
-        host = self.api.create_host_config(
-            network_mode="none",
-            pid_mode=f"container:{name}",
-            mem_limit="64m",
-            cap_drop=["ALL"],
-            cap_add=["KILL"],
-            security_opt=["no-new-privileges"],
-            log_config=LogConfig(type="none"),
-        )
-        made = self.api.create_container(
-            image=opening.image_ref,
-            command=list(command),
-            entrypoint=[],
-            user="0:0",
-            labels={LABEL: "job", OWNER_LABEL: self.owner},
-            host_config=host,
-        )["Id"]
-        try:
-            self.api.start(made)
-            return int(self.api.wait(made, timeout=seconds)["StatusCode"]) == 0
-        except (requests.ReadTimeout, requests.ConnectionError) as error:
-            if not is_timeout(error):
-                raise
-            return False
-        finally:
-            self.remove(made)
 
     def _fill(self, name: str, puts: Iterable[Put], restore: bytes | None) -> None:
         data = archive.bundle(puts, restore)
@@ -273,16 +238,11 @@ class Containers:
             return ()
 
     def remove(self, name: str) -> None:
-        """Remove a container in whatever state it is.
-
-        Returns as well when somebody else, such as another run that sweeps, is removing it.
-        """
+        """Remove a container in whatever state it is; somebody may be at it already."""
         try:
             self.api.remove_container(name, force=True, v=True)
-        except NotFound:
-            pass
         except APIError as error:
-            if "already in progress" not in str(error.explanation):
+            if not (isinstance(error, NotFound) or "already in progress" in str(error)):
                 raise
 
 
@@ -308,27 +268,3 @@ def _close(stream: "CancellableStream[bytes]") -> None:
     with suppress(OSError):
         stream.close()
     stream._response.close()  # type: ignore[attr-defined]
-
-
-class _CpuSets:
-    """Leases of CPU pairs, so that two CPUs are two for every runtime."""
-
-    def __init__(self, cpus: int) -> None:
-        pairs: list[tuple[int, ...]] = [(i, i + 1) for i in range(0, cpus - 1, 2)] or [(0,)]
-        self._holders = dict.fromkeys(pairs, 0)
-        self._cpus = cpus
-        self._lock = threading.Lock()
-
-    @contextmanager
-    def lease(self, wanted: int) -> Iterator[str]:
-        if wanted > 2:
-            yield f"0-{min(wanted, self._cpus) - 1}"
-            return
-        with self._lock:
-            pair = min(self._holders, key=lambda pair: self._holders[pair])
-            self._holders[pair] += 1
-        try:
-            yield ",".join(str(cpu) for cpu in pair[:wanted])
-        finally:
-            with self._lock:
-                self._holders[pair] -= 1

@@ -9,8 +9,10 @@ from docker.errors import APIError
 from envgen.errors import SetupTimeout
 from envgen.records import Opening
 from envgen.sandbox import shell
+from envgen.sandbox.beside import beside
 from envgen.sandbox.containers import KEEPER_UID, Containers
 from envgen.sandbox.execs import Exec
+from envgen.sandbox.fate import has_ended
 from envgen.sandbox.shell import Counters
 
 KILL_SECONDS = 10
@@ -113,7 +115,13 @@ class Inside:
             SetupTimeout, APIError: that container did not work either: the engine is at fault.
         """
         command = ("/bin/bash", "-c", _CLEAR)
-        if not self._containers.beside(self._name, self._opening, command, CLEAR_SECONDS):
+        try:
+            done = beside(self._containers, self._name, self._opening, command, CLEAR_SECONDS)
+        except APIError:
+            if has_ended(self._api, self._name):
+                return  # and nothing is left in it
+            raise
+        if not done and not has_ended(self._api, self._name):
             raise SetupTimeout(f"the engine did not clear a sandbox in {CLEAR_SECONDS} s")
 
     def count(self) -> Counters | None:

@@ -24,8 +24,8 @@ class Step:
     has: tuple[str, ...] = ()
     code: int | None = 0
     end: End | None = "done"
-    seconds: float = 30
-    within: float = 45
+    seconds: float = 60
+    within: float = 90
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ CASES = (
                 "cd /tmp; x=5; sleep 60; echo not reached",
                 None,
                 ("time limit",),
-                within=40,
+                within=60,
                 **TIMEOUT,
             ),
             Step("echo $x; pwd; pgrep sleep -u agent || echo none", "5\n/tmp\nnone"),
@@ -167,14 +167,14 @@ CASES = (
     ),
     Case(
         "a busy loop is killed",
-        (Step("while :; do :; done", within=40, **TIMEOUT), ALIVE),
+        (Step("while :; do :; done", within=60, **TIMEOUT), ALIVE),
     ),
     Case(
         "a loop that refuses every signal it can is killed",
         (
             Step(
                 "trap '' TERM INT HUP VTALRM QUIT; while :; do sleep 0.1; done",
-                within=40,
+                within=60,
                 **TIMEOUT,
             ),
             Step("pgrep -u agent sleep || echo none", "none"),
@@ -183,22 +183,22 @@ CASES = (
     Case(
         "children and pipelines are killed with their command",
         (
-            Step("yes | (sleep 70 & sleep 71 | sleep 72) | cat > /dev/null", within=40, **TIMEOUT),
+            Step("yes | (sleep 70 & sleep 71 | sleep 72) | cat > /dev/null", within=60, **TIMEOUT),
             Step("pgrep -u agent 'sleep|yes|cat' || echo none", "none"),
         ),
     ),
     Case(
         "a background job returns at once and lives on",
         (
-            Step("sleep 300 & echo started", "started", within=40),
-            Step("sleep 60", within=40, **TIMEOUT),
+            Step("sleep 300 & echo started", "started", within=60),
+            Step("sleep 60", within=60, **TIMEOUT),
             Step("pgrep -u agent -a sleep", None, ("sleep 300",)),
         ),
     ),
     Case(
         "what was detached by setsid outlives its command's limit",
         (
-            Step("setsid sleep 301 & sleep 60", within=40, **TIMEOUT),
+            Step("setsid sleep 301 & sleep 60", within=60, **TIMEOUT),
             Step("pgrep -u agent -a sleep", None, ("sleep 301",)),
         ),
     ),
@@ -224,7 +224,7 @@ CASES = (
         "stopped jobs",
         (
             Step("set -m; sleep 60 & kill -STOP $!; echo stopped", None, ("stopped",)),
-            Step("kill -STOP $$; echo never", within=40, **TIMEOUT),
+            Step("kill -STOP $$; echo never", within=60, **TIMEOUT),
             ALIVE,
         ),
     ),
@@ -237,7 +237,7 @@ CASES = (
         (
             Step("trap 'echo bye' EXIT", ""),
             Step("echo still here", "still here"),
-            Step("sleep 60", None, ("time limit",), within=40, **TIMEOUT),
+            Step("sleep 60", None, ("time limit",), within=60, **TIMEOUT),
             Step("exit 4", "bye", code=4),
             Step("exit 5", "", code=5),
         ),
@@ -321,7 +321,7 @@ CASES = (
                 "echo first; head -c 50000000 /dev/zero | tr '\\0' x; echo; echo last",
                 None,
                 ("first", "last", "left out"),
-                seconds=60,
+                seconds=120,
                 within=90,
             ),
             ALIVE,
@@ -329,7 +329,7 @@ CASES = (
     ),
     Case(
         "endless output is killed at the limit",
-        (Step("yes", None, ("left out",), within=40, **TIMEOUT), ALIVE),
+        (Step("yes", None, ("left out",), within=60, **TIMEOUT), ALIVE),
     ),
     Case(
         "standard error keeps its place",
@@ -426,7 +426,7 @@ CASES = (
                 ("8 MB written",),
                 code=None,
                 end="disk",
-                within=40,
+                within=60,
             ),
             Step("rm f1 f2 f3 f4"),
             ALIVE,
@@ -459,10 +459,10 @@ CASES = (
         "the sandbox's seconds are over",
         (
             Step("x=1"),
-            Step("sleep 30", None, ("its 4 seconds are over",), code=None, end="over", within=40),
+            Step("sleep 60", None, ("its 15 seconds are over",), code=None, end="over", within=60),
             Step("echo anything", None, ("has ended",), code=None, end="over"),
         ),
-        {"seconds": 4},
+        {"seconds": 15},
     ),
     Case(
         "processes of the shell are stopped as soon as they start",
