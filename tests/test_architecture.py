@@ -120,7 +120,6 @@ LONGER = {
     "envgen/runs.py": "a run from its specs to its manifest",
     "envgen/export/parquet.py": "rows, and the schema that they have to fit",
     "envgen/grade.py": "the one realisation of a task, from image to score",
-    "envgen/sandbox/containers.py": "containers of jobs and of sessions, made alike",
     "envgen/authors/llm/blocks.py": "four readers of one thing, to be compared line by line",
     "envgen/config.py": "the one configuration class, its groups side by side",
     "envgen/records.py": "the one vocabulary: records belong side by side",

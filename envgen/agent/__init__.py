@@ -119,6 +119,13 @@ class SampleUnusable(Weather):
     retryable = False
 
 
+class Unanswered(Weather):
+    """An episode's time was over before the model had said a word: it has not been played."""
+
+    code = "unanswered"
+    retryable = False
+
+
 __all__ = [
     "SUBMIT",
     "Chat",
@@ -129,4 +136,5 @@ __all__ = [
     "Sampler",
     "Sampling",
     "Shell",
+    "Unanswered",
 ]

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from envgen.agent import SUBMIT, Policy, Reply, Shell
+from envgen.agent import SUBMIT, Policy, Reply, Shell, Unanswered
 from envgen.agent.parsing import Action, by_block, by_call
 from envgen.agent.showing import corrected, messages, observed
 from envgen.config import AgentConfig
@@ -77,6 +77,8 @@ class Loop:
         except TimeoutError:
             if not clock.expired():
                 raise
+            if not self.turns:
+                raise Unanswered(f"the model said nothing in {self.seconds:g} s") from None
             self._end("seconds", "while the policy was sampling")
             return None
         if reply.finish == "length" and not (reply.text or reply.calls or reply.usage.output):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from envgen.agent import SUBMIT, Reply, Sampled, SampleUnusable, Sampling
+from envgen.agent import SUBMIT, Reply, Sampled, SampleUnusable, Sampling, Unanswered
 from envgen.agent.loop import Loop
 from envgen.agent.policies import TextPolicy, TokenPolicy
 from envgen.agent.scripted import ByteChat, Commands, ScriptedSampler
@@ -101,10 +101,24 @@ def test_steps_tokens_and_seconds_end_it(play: Callable[..., Loop]) -> None:
     assert (loop.ending, len(loop.turns)) == ("seconds", 3)
 
 
+class Slower(Commands):
+    """Takes longer for every reply."""
+
+    async def reply(self, heard: Sequence[Message], most: int) -> Reply:
+        found = await super().reply(heard, most)
+        self.pause += 30
+        return found
+
+
 def test_the_clock_also_runs_while_the_policy_samples(play: Callable[..., Loop]) -> None:
-    loop = play(Commands(("a",), pause=30), seconds=0.05)
+    loop = play(Slower(("a", "b")), seconds=2.05)
     assert (loop.ending, loop.detail) == ("seconds", "while the policy was sampling")
-    assert loop.turns == []
+    assert [turn.command for turn in loop.turns] == ["a"]
+
+
+def test_a_model_that_never_said_a_word_has_not_played(play: Callable[..., Loop]) -> None:
+    with pytest.raises(Unanswered, match=r"the model said nothing in 0\.05 s"):
+        play(Commands(("a",), pause=30), seconds=0.05)
 
 
 def test_a_command_gets_no_more_time_than_is_left(tmp_path: Path) -> None:
