@@ -46,6 +46,16 @@ class AuthorConfig(_Group):
     speaks its format."""
 
 
+class LongPrice(_Group):
+    """What a model costs where the question is long, in US dollars per million tokens."""
+
+    over: int = Field(ge=1)
+    """Tokens of the question, cached ones included, from beyond which all of a call costs so."""
+    input: float = Field(ge=0)
+    cached: float | None = Field(None, ge=0)
+    output: float = Field(ge=0)
+
+
 class Price(_Group):
     """What a model costs, in US dollars per million tokens."""
 
@@ -55,8 +65,12 @@ class Price(_Group):
     """The part of the question that the provider had cached; none = as the rest of it."""
     output: float = Field(ge=0)
     """The answer, thinking included."""
+    long: LongPrice | None = None
+    """What it costs where the question is long; none = the same."""
     batch: float = Field(1.0, ge=0, le=1)
     """Factor on all three in the batch lane."""
+    batch_cached: float | None = Field(None, ge=0, le=1)
+    """Another factor on what was cached, in the batch lane."""
     flex: float = Field(1.0, ge=0, le=1)
     """Factor on all three in the flex lane."""
 
@@ -117,6 +131,14 @@ class AuditConfig(_Group):
     noise: float = Field(0.15, ge=0, lt=1)
     """Reward above the untouched container's that wrong work may earn: graded checks pay a little
     for the mere form of an answer: a header line, files that agree with each other."""
+    critic: str | None = Field(None, pattern=r"^(gemini|openai):\S+$")
+    """The model that reads each task and says what is wrong with it: `gemini:NAME`, or
+    `openai:NAME`; none = no critic. What it says is executed before it counts."""
+    critic_profile: Literal["full", "small"] = "full"
+    """`small`: for models of one or two billion parameters, which are shown less."""
+    critic_agrees: bool = False
+    """Ask twice, in different words: what only one of the two says is noted, and no finding, unless
+    its exploit works."""
 
 
 class AgentConfig(_Group):

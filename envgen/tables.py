@@ -86,6 +86,8 @@ def audit_tables(found: Mapping[str, Any]) -> None:
         rate, left = found["kill_rate"], found["survivors"]
         _print("mutants of the references", ("mutants", "kill rate", "survivors"),
                [(str(found["mutants"]), f"{rate:.4f}", "; ".join(left))])  # fmt: skip
+    if found["critic"]:
+        _critic_tables(found["critic"])
     rows = [
         (f["finding"], f["task"], "proven" if f["proven"] else "suspected",
          f"{f['label']} {f['code']}")
@@ -98,6 +100,16 @@ def audit_tables(found: Mapping[str, Any]) -> None:
     ]
     if refused:
         _print("not audited", ("task", "code", "detail"), refused)
+
+
+def _critic_tables(found: Mapping[str, Any]) -> None:
+    """How good the critic is, and what came of what it said."""
+    shares = [f"{found[n]:.2f}" if found["canaries"] else "" for n in ("right_label", "right_side")]
+    _print(f"critic {found['model']} on canaries", ("canaries", "right label", "right side"),
+           [(str(found["canaries"]), *shares)])  # fmt: skip
+    names = ("tasks", "scripts_ran", "scripts_paid", "proven", "suspected")
+    _print("what it said about this run", tuple(n.replace("_", " ") for n in names),
+           [tuple(str(found[n]) for n in names)])  # fmt: skip
 
 
 def audit_page(report: "AuditReport", instruction: str) -> None:

@@ -19,7 +19,7 @@ axes.catalogue axes.cells axes.row axes.yamlfile axes.loader axes.fit axes.walk 
 axes.sampler axes.measure axes.table axes
 foreign.shared foreign dockerfile bases
 ledger.disk ledger.blobs ledger.attempts ledger.batches ledger.effects ledger
-llm llm.scripted llm.trouble llm.line llm.wire llm.keys llm.schema llm.openai llm.gemini llm.prices
+llm llm.scripted llm.trouble llm.line llm.keys llm.wire llm.schema llm.openai llm.gemini llm.prices
 llm.loops llm.deadline llm.booked llm.budget llm.pace llm.paced llm.retried llm.probe
 llm.batch.jobs llm.batch.dialect llm.batch.openai llm.batch.gemini llm.batch.verdict llm.batch
 llm.opened
@@ -49,15 +49,19 @@ authors.imports.endless authors.imports
 lint leaks build
 audit.verdict audit.naming audit.target audit.unpacking audit.submissions audit.captured
 audit.static.suspicion audit.static.files audit.static.checks audit.static
-audit.probes.gain audit.probes.filling audit.probes.emptying audit.probes.one_line
-audit.probes.predicting audit.probes.forging audit.probes.copying audit.probes
+audit.probes.gain audit.probes.filling audit.probes.emptying audit.probes.standing_in
+audit.probes.one_line audit.probes.predicting audit.probes.forging audit.probes.copying audit.probes
+audit.outside
 audit.mutants audit.recording audit.workbench audit.attacking audit.mutating audit.swapping
-audit.repeating audit.resolving audit
+audit.repeating audit.resolving
+audit.critic.sight audit.critic.asking audit.critic.blinding audit.critic.knowledge
+audit.critic.proving audit.critic audit
 audit.defects.planting audit.defects.weak audit.defects.leaks audit.defects.mismatch
 audit.defects.others audit.defects
 export export.harbor export.parquet export.audits export.rollouts export.conversations
 export.atif export.unpack letters
-pipeline tally audit.defects.benchmark runs items auditing evaluating evaluated
+pipeline tally audit.defects.benchmark audit.defects.canaries runs items
+auditing evaluating evaluated
 harbor rebuild
 terminal report doctor tables
 train train.loss train.batch train.rollouts train.policy train.vllm_worker
@@ -113,6 +117,10 @@ CATCHERS = {
 """Each catches everything in one place."""
 
 LONGER = {
+    "envgen/runs.py": "a run from its specs to its manifest",
+    "envgen/export/parquet.py": "rows, and the schema that they have to fit",
+    "envgen/grade.py": "the one realisation of a task, from image to score",
+    "envgen/sandbox/containers.py": "containers of jobs and of sessions, made alike",
     "envgen/authors/llm/blocks.py": "four readers of one thing, to be compared line by line",
     "envgen/config.py": "the one configuration class, its groups side by side",
     "envgen/records.py": "the one vocabulary: records belong side by side",

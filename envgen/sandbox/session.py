@@ -27,6 +27,8 @@ CHECK_SECONDS = 60
 """Limit of the command that proves a new sandbox."""
 LAST_SECONDS = 1
 """What is waited for the last words of what was killed; a child elsewhere may hold its streams."""
+ENDING_SECONDS = 5
+"""Most that an engine may take to say that a container has ended in which nothing runs any more."""
 FLOOR_BYTES = 256 << 20
 """With less than this on the engine's disk, nothing that fails is the agent's doing."""
 
@@ -84,7 +86,13 @@ class Sandbox:
             process.close()
 
     def capture(self, folders: tuple[str, ...]) -> str | None:
-        """Kill everything and take folders out; None when they are over the cap."""
+        """Kill everything and take folders out; None when they are over the cap.
+
+        It may be tried again. Raises SandboxLost when the sandbox had ended before, and not by the
+        agent's doing: what it holds is not what the agent would have handed in.
+        """
+        if not (self._handed_in or self._over) and has_ended(self.api, self.name):
+            self._end()
         self._handed_in = True
         try:
             with suppress(APIError):  # it has ended already
@@ -171,11 +179,12 @@ class Sandbox:
             if report.state is None:
                 notes.append("the shell's state is too large: it is as it was before")
             code = report.exit_code if end == "done" else None
-        elif end == "done":
+        counted = report.counters if report else self._inside.count()
+        if counted is None and self._ends():
+            return self._end(process.tail.text(), seconds)
+        if report is None and end == "done":
             end, code = "shell", process.exit_code
-            if has_ended(self.api, self.name):
-                return self._end(process.tail.text(), seconds)
-        end = self._limits(process, report, end, notes)
+        end = self._limits(counted or self._counters, end, notes)
         self._room()
         text = process.tail.text() + "".join(f"\n[{note}]" for note in notes)
         return Observation(
@@ -186,13 +195,9 @@ class Sandbox:
             cut=process.tail.dropped,
         )
 
-    def _limits(
-        self, process: Exec, report: shell.Report | None, end: End, notes: list[str]
-    ) -> End:
+    def _limits(self, now: Counters, end: End, notes: list[str]) -> End:
         """Which limit the command has met, if any; notes for the agent are added."""
-        opening = self.opening
-        before = self._counters
-        now = report.counters if report else self._inside.count() or before
+        opening, before = self.opening, self._counters
         self._counters = now
         if end == "timeout":
             notes.append("killed: the time limit was reached")
@@ -210,6 +215,13 @@ class Sandbox:
         return end
 
     # -- what ended, and why -------------------------------------------------------------------
+
+    def _ends(self) -> bool:
+        """Whether the container has ended: its processes go a moment before the engine says so."""
+        deadline = time.monotonic() + ENDING_SECONDS
+        while not (ended := has_ended(self.api, self.name)) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        return ended
 
     def _end(self, output: str = "", seconds: float = 0.0) -> Observation:
         """The sandbox is over, by what the agent did; raises SandboxLost when it was not that."""

@@ -205,7 +205,7 @@ def began(mark: str, channel: bytes) -> tuple[int, Counters] | None:
     if line is None:
         return None
     words = line[len(start) :].split()
-    return _number(words[0]), _counters(words)
+    return _number(b"".join(words[:1])), _counters(words)
 
 
 def reported(mark: str, channel: bytes, before: State) -> Report | None:
