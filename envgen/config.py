@@ -190,7 +190,7 @@ class TrainConfig(_Group):
     """Folder of the model to begin with, as transformers writes it."""
     steps: int = Field(500, ge=1)
     """Optimiser steps in all."""
-    seed: int = Field(0, ge=0, lt=2**63)
+    seed: int = Field(0, ge=0, lt=2**31)
     """Of the order of tasks, and of sampling where the trainer itself samples."""
     group: int = Field(32, ge=2, le=1024)
     """Rollouts of one task that are compared with each other."""

@@ -70,7 +70,7 @@ def test_a_few_steps_in_real_sandboxes(kit: Kit, do: Do, tmp_path: Path) -> None
     for row in (first, last):
         assert row["groups_useful"] == 2
         assert row["stepped"] == 1
-        assert row["masked_rollouts"] == 0
+        assert row["masked_rollouts"] <= row["rollouts"] / 4
         assert row["ended_submitted"] > 0
 
 
