@@ -15,9 +15,9 @@ from envgen.export import harbor
 from envgen.files import FileTree
 from envgen.records import BuiltTask, Rejection, TaskDraft
 
-SCHEMA = "2"
-READABLE = ("1", SCHEMA)
-"""Version 1 has no columns of an audit."""
+SCHEMA = "3"
+READABLE = ("1", "2", SCHEMA)
+"""Version 1 has no columns of an audit, version 2 no `pass_at_k`."""
 GROUP, GROUP_BYTES = 500, 16 << 20
 AXES = (
     "domain",
@@ -69,6 +69,7 @@ _COLUMNS = (
     "audit_policy",
     "kill_rate",
     "findings",
+    "pass_at_k",
 )
 
 Row = dict[str, Any]
@@ -109,6 +110,7 @@ def manifest_row(task: BuiltTask, tree: FileTree) -> Row:
         "evidence": [e.model_dump(mode="json") for e in task.evidence],
         "licence": harbor.LICENCE,
         **dict.fromkeys(("label", "audit_policy", "kill_rate", "findings")),  # not audited yet
+        "pass_at_k": None,  # nor played
     }
 
 
@@ -138,8 +140,12 @@ def write_rejections(path: Path, rows: Iterable[Row]) -> int:
     return write_rows(path, rows, _rejection_schema())
 
 
-def read(path: Path, columns: list[str] | None = None) -> Iterator[Row]:
+def read(
+    path: Path, columns: list[str] | None = None, perhaps: tuple[str, ...] = ()
+) -> Iterator[Row]:
     """The rows of a manifest or of rejections, one row group in memory at a time.
+
+    Of the columns in `perhaps`, those that an older manifest does not have are None.
 
     Raises:
         Misconfigured: not a readable Parquet file of ours; says which and why.
@@ -161,9 +167,12 @@ def read(path: Path, columns: list[str] | None = None) -> Iterator[Row]:
             )
         if odd := _odd_columns(file.schema_arrow, columns):
             raise Misconfigured(f"{path} does not hold what is needed (column {odd[0]})")
+        lacking = dict.fromkeys(set(perhaps) - set(file.schema_arrow.names))
+        wanted = columns and [*columns, *(name for name in perhaps if name not in lacking)]
         try:
             for group in range(file.num_row_groups):
-                yield from file.read_row_group(group, columns=columns).to_pylist()
+                for row in file.read_row_group(group, columns=wanted).to_pylist():
+                    yield row | lacking
         except (OSError, UnicodeDecodeError, pa.ArrowException) as error:
             reason = " ".join(str(error).split())[:200]
             raise Misconfigured(f"{path} is damaged: {reason}") from None
@@ -268,6 +277,9 @@ def _manifest_schema() -> Any:
 
     strings, limits = pa.list_(pa.string()), pa.struct([(n, pa.int64()) for n in _LIMITS])
     receipt = pa.struct([("gate", pa.string()), ("keys", strings), ("summary", pa.string())])
+    measure = [("model", pa.string()), ("settings", pa.string())]
+    measure += [(name, pa.int64()) for name in ("attempts", "passes", "invalid", "faults")]
+    measure += [("reward", pa.float64()), ("pass_at", pa.list_(pa.float64()))]
     kinds = {
         "revision": pa.int64(),
         "outputs": strings,
@@ -280,6 +292,7 @@ def _manifest_schema() -> Any:
         "evidence": pa.list_(receipt),
         "kill_rate": pa.float64(),
         "findings": pa.list_(finding_type()),
+        "pass_at_k": pa.list_(pa.struct(measure)),
     }
     fields = [*_spec_fields(), *((name, kinds.get(name, pa.string())) for name in _COLUMNS)]
     return pa.schema(fields, metadata={"envgen.schema_version": SCHEMA})

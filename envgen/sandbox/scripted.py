@@ -23,6 +23,7 @@ from envgen.records import (
     Opening,
 )
 from envgen.sandbox import Session, tag_of
+from envgen.sandbox.archive import packed
 
 Script = Callable[[Job], JobResult]
 Shell = Callable[[Opening, str], Observation]
@@ -161,5 +162,5 @@ def verdict(reward: float) -> tuple[tuple[str, str], ...]:
     return (("report.json", json.dumps(report)), ("reward.txt", f"{reward}\n"))
 
 
-_OUTPUTS = b"scripted outputs"
+_OUTPUTS = packed(())
 OUTPUTS = digest_bytes(_OUTPUTS)
