@@ -76,6 +76,15 @@ class LeaseExpired(Weather):
     retryable = False
 
 
+class SamplerDown(Weather):
+    """What samples for the trainer is gone; every episode would meet it. The run goes on from its
+    last checkpoint."""
+
+    code = "sampler_down"
+    retryable = False
+    stops = True
+
+
 class TooManyFaults(Weather):
     """More than half of the recent episodes ended in trouble outside of them."""
 

@@ -75,12 +75,16 @@ class Kit:
     sandbox: Recorded
     bases: Bases
     llm: Mapping[str, Asked] = field(default_factory=dict)
-    """Models by role (`author`, `agent`); only those that the configuration gives a model."""
+    """Models by role (`author`, `critic`, `agent`); those that the configuration gives a model."""
 
 
 def _roles(config: RunConfig) -> dict[str, str]:
     """The models of a configuration; a script is none."""
-    wanted = {"author": config.author.model, "agent": config.agent.model}
+    wanted = {
+        "author": config.author.model,
+        "critic": config.audit.critic,
+        "agent": config.agent.model,
+    }
     return {r: name for r, name in wanted.items() if name and not name.startswith("scripted:")}
 
 
@@ -115,7 +119,7 @@ async def open_kit(
         )
         try:
             roles = _roles(config)
-            async with open_models(roles, config.llm, ledger) as models:
+            async with open_models(roles, config.llm, ledger, say=say) as models:
                 held = Bases(engine, folder / "locks")
                 yield Kit(config, Recorded(engine, ledger), held, models)
         finally:

@@ -68,6 +68,11 @@ class RunFolder:
         return self.path / "rollouts"
 
     @property
+    def critic(self) -> Path:
+        """What the critic of the last audit said about tasks with a known label."""
+        return self.path / "critic.json"
+
+    @property
     def drafts(self) -> Path:
         return self.path / "drafts"
 

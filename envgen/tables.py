@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 MOST_LINES = 16
 """Lines of each file of an attack that its page shows."""
+STEPS = 20
+"""Steps of a training run that the terminal shows."""
+CURVES = ("solved", "held_out_solved", "reward", "entropy", "gap_fresh", "masked_rollouts", "lag")
+"""Of a training run, on the terminal; its metrics.jsonl has all."""
 
 
 def balance_table(found: Mapping[str, Balance]) -> None:
@@ -59,6 +63,19 @@ def report_tables(found: Mapping[str, Any]) -> None:
     if played:
         columns = ("model", "settings", "attempts", "pass@1", "pass@k", "reward", "flags")
         _print("evaluations", columns, played)
+    if found["training"]:
+        training_table(found["training"])
+
+
+def training_table(steps: Sequence[Mapping[str, float]]) -> None:
+    """A training run in at most STEPS rows, the first and the last among them."""
+    last = len(steps) - 1
+    places = sorted({round(n * last / max(1, STEPS - 1)) for n in range(STEPS)})
+    rows = [
+        (str(steps[p]["step"]), *(f"{steps[p][n]:.4g}" if n in steps[p] else "" for n in CURVES))
+        for p in places
+    ]
+    _print("training", ("step", *(name.replace("_", " ") for name in CURVES)), rows)
 
 
 def audit_tables(found: Mapping[str, Any]) -> None:
@@ -69,6 +86,8 @@ def audit_tables(found: Mapping[str, Any]) -> None:
         rate, left = found["kill_rate"], found["survivors"]
         _print("mutants of the references", ("mutants", "kill rate", "survivors"),
                [(str(found["mutants"]), f"{rate:.4f}", "; ".join(left))])  # fmt: skip
+    if found["critic"]:
+        _critic_tables(found["critic"])
     rows = [
         (f["finding"], f["task"], "proven" if f["proven"] else "suspected",
          f"{f['label']} {f['code']}")
@@ -81,6 +100,16 @@ def audit_tables(found: Mapping[str, Any]) -> None:
     ]
     if refused:
         _print("not audited", ("task", "code", "detail"), refused)
+
+
+def _critic_tables(found: Mapping[str, Any]) -> None:
+    """How good the critic is, and what came of what it said."""
+    shares = [f"{found[n]:.2f}" if found["canaries"] else "" for n in ("right_label", "right_side")]
+    _print(f"critic {found['model']} on canaries", ("canaries", "right label", "right side"),
+           [(str(found["canaries"]), *shares)])  # fmt: skip
+    names = ("tasks", "scripts_ran", "scripts_paid", "proven", "suspected")
+    _print("what it said about this run", tuple(n.replace("_", " ") for n in names),
+           [tuple(str(found[n]) for n in names)])  # fmt: skip
 
 
 def audit_page(report: "AuditReport", instruction: str) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from envgen import __version__
-from envgen.cli import audit, bases, ledger, look, rollouts, tasks
+from envgen.cli import audit, bases, ledger, look, rollouts, tasks, training
 from envgen.cli.work import FirstByDefault, end
 from envgen.errors import Misconfigured, Weather
 
@@ -43,12 +43,14 @@ _exports.command("harbor")(look.export)
 _exports.command("sft")(rollouts.sft)
 _exports.command("atif")(rollouts.trajectories)
 app.add_typer(_exports, name="export")
+app.command("train")(training.train)
 app.command("report")(look.report)
 app.command("doctor")(look.doctor)
 _audits = typer.Typer(invoke_without_command=True)
 _audits.callback()(audit.audit)
 _audits.command("show")(audit.show)
 _audits.command("replay")(audit.replay)
+_audits.command("export-probes")(audit.export_probes)
 app.add_typer(_audits, name="audit")
 _group("rollout", "What a policy did.", show=rollouts.show)
 _group("bases", "The images that tasks stand on.", build=bases.build, list=bases.list_bases)

@@ -10,12 +10,17 @@ import typer
 from envgen.cli.options import (
     DEFAULT_DATA,
     BaseMap,
+    BaseUrl,
+    Budget,
     Config,
+    Critic,
+    CriticProfile,
     Data,
     FetchWheels,
     Grading,
     Import,
     Json,
+    NoBudget,
     Run,
     Sets,
     Wheels,
@@ -43,6 +48,11 @@ def audit(
     each: Annotated[
         int, typer.Option("--each", min=1, help="Of the self-test: tasks of each kind.")
     ] = 6,
+    critic: Critic = None,
+    profile: CriticProfile = None,
+    base_url: BaseUrl = None,
+    budget: Budget = None,
+    no_budget: NoBudget = None,
     source: Import = None,
     base_map: BaseMap = None,
     wheels: Wheels = None,
@@ -58,24 +68,21 @@ def audit(
     """
     if context.invoked_subcommand:
         return
-    chosen = [*(sets or []), *([f"audit.policy={policy}"] if policy else [])]
-    if self_test:
-        _self_test(data, settings_of(config, chosen), each, as_json)
-        return
-    how = {
-        "base_map": _mapped(base_map),
-        "wheels": None if wheels is None else str(wheels.resolve()),
-        "fetch_wheels": fetch_wheels,
-        "grading": grading,
+    chosen: dict[str, dict[str, Any]] = {
+        "audit": {"policy": policy, "critic": critic, "critic_profile": profile},
+        "llm": {"base_url": base_url, "budget": budget, "no_budget": no_budget},
     }
-    given = {name: value for name, value in how.items() if value is not None}
+    if self_test:
+        _self_test(data, settings_of(config, sets, **chosen), each, as_json)
+        return
+    given = _given(base_map, wheels, fetch_wheels, grading)
     if source is not None:
-        folder, settings, items = _imported(source, given, data, run, config, chosen)
+        folder, settings, items = _imported(source, given, data, run, config, sets, chosen)
     elif given:
         option = min(given).replace("_", "-")
         raise Misconfigured(f"--{option} says how to import: add --import KIND:FOLDER")
     else:
-        folder, settings, items = existing(data, run, config, chosen)
+        folder, settings, items = existing(data, run, config, sets, **chosen)
     tally = _audited(folder, settings, items)
     rejected = folder.audits.exists() and _told(folder, settings.audit.policy, as_json)
     if tally.unfinished + tally.bugs or tally.done < tally.total:
@@ -98,6 +105,22 @@ def _told(folder: "RunFolder", policy: str, as_json: bool) -> bool:
     return bool(found["rejected"])
 
 
+def _given(
+    base_map: list[str] | None,
+    wheels: Path | None,
+    fetch_wheels: bool | None,
+    grading: str | None,
+) -> dict[str, Any]:
+    """What was said about how to import."""
+    how = {
+        "base_map": _mapped(base_map),
+        "wheels": None if wheels is None else str(wheels.resolve()),
+        "fetch_wheels": fetch_wheels,
+        "grading": grading,
+    }
+    return {name: value for name, value in how.items() if value is not None}
+
+
 def _mapped(base_map: list[str] | None) -> tuple[tuple[str, str], ...] | None:
     """IMAGE=BASE of the command line, as pairs."""
     if base_map is None:
@@ -117,7 +140,8 @@ def _imported(
     data: Path,
     run: str,
     config: Path | None,
-    sets: list[str],
+    sets: list[str] | None,
+    chosen: dict[str, dict[str, Any]],
 ) -> tuple["RunFolder", "RunConfig", "Items"]:
     """A run of tasks that others made; what it is made of is saved with it."""
     from envgen import config as configs
@@ -131,7 +155,8 @@ def _imported(
     wanted = Import(kind=kind, folder=str(path.resolve()), **given)
     items.imported(wanted)  # before anything is written
     folder = runs.folder_of(data, run)
-    settings = settings_of(config or (folder.config if folder.config.exists() else None), sets)
+    own = folder.config if folder.config.exists() else None
+    settings = settings_of(config or own, sets, **chosen)
     with runs.held(folder):
         found = items.start(folder, wanted)
         configs.save(settings, folder.config)
@@ -211,6 +236,20 @@ def replay(
     say(f"now:  {' '.join(map(str, now))}")
     say("the same" if then == now else "NOT the same")
     leave(0 if then == now else 1)
+
+
+def export_probes(
+    folder: Annotated[Path, typer.Argument(help="Where the agents are written.")],
+) -> None:
+    """Write the attacks as agents for Harbor, to be run against any tasks."""
+    from envgen.audit import submissions
+    from envgen.files import write_whole
+
+    folder.mkdir(parents=True, exist_ok=True)
+    name = "envgen_probes"
+    write_whole(folder / f"{name}.py", submissions.script(f"{name}.py"))
+    say(f"agents: {folder / name}.py")
+    say(f"run:    PYTHONPATH={folder} harbor run -p TASKS -a {name}:Filling")
 
 
 def _self_test(data: Path, settings: "RunConfig", each: int, as_json: bool) -> None:

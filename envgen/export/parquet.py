@@ -140,8 +140,12 @@ def write_rejections(path: Path, rows: Iterable[Row]) -> int:
     return write_rows(path, rows, _rejection_schema())
 
 
-def read(path: Path, columns: list[str] | None = None) -> Iterator[Row]:
+def read(
+    path: Path, columns: list[str] | None = None, perhaps: tuple[str, ...] = ()
+) -> Iterator[Row]:
     """The rows of a manifest or of rejections, one row group in memory at a time.
+
+    Of the columns in `perhaps`, those that an older manifest does not have are None.
 
     Raises:
         Misconfigured: not a readable Parquet file of ours; says which and why.
@@ -163,9 +167,12 @@ def read(path: Path, columns: list[str] | None = None) -> Iterator[Row]:
             )
         if odd := _odd_columns(file.schema_arrow, columns):
             raise Misconfigured(f"{path} does not hold what is needed (column {odd[0]})")
+        lacking = dict.fromkeys(set(perhaps) - set(file.schema_arrow.names))
+        wanted = columns and [*columns, *(name for name in perhaps if name not in lacking)]
         try:
             for group in range(file.num_row_groups):
-                yield from file.read_row_group(group, columns=columns).to_pylist()
+                for row in file.read_row_group(group, columns=wanted).to_pylist():
+                    yield row | lacking
         except (OSError, UnicodeDecodeError, pa.ArrowException) as error:
             reason = " ".join(str(error).split())[:200]
             raise Misconfigured(f"{path} is damaged: {reason}") from None

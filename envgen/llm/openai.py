@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
+from envgen.llm.keys import hidden
 from envgen.llm.line import http_client, line_seen
 from envgen.llm.schema import is_strict, loosened
 from envgen.llm.trouble import Seen, cleaned, wait_of
@@ -28,7 +29,6 @@ from envgen.llm.wire import (
 from envgen.records import Completion, Finish, Message, Request, ToolCall, Usage
 
 if TYPE_CHECKING:
-    import httpx2
     import openai
     from openai import AsyncOpenAI
 
@@ -67,7 +67,7 @@ class OpenAI:
         self.flex = flex
         self.key = key
         url = base_url or URL
-        self.client = _sdk(key, url, seconds, http_client(url, seconds, in_flight))
+        self.client = _sdk(key, url, seconds, in_flight)
 
     async def complete(self, request: Request) -> Completion:
         """Ask once.
@@ -228,15 +228,17 @@ def _text(content: object) -> str:
     return text_of(content) + "".join(text_of(part) for part in parts)
 
 
-def _sdk(key: SecretStr, url: str, seconds: float, http: "httpx2.AsyncClient") -> "AsyncOpenAI":
+def _sdk(key: SecretStr, url: str, seconds: float, in_flight: int) -> "AsyncOpenAI":
     try:
-        from openai import AsyncOpenAI
+        with hidden():
+            from openai import AsyncOpenAI
+
+            return AsyncOpenAI(
+                api_key=key.get_secret_value(),
+                base_url=url,
+                timeout=seconds,
+                max_retries=0,
+                http_client=http_client(url, seconds, in_flight),
+            )
     except ImportError:
         raise missing(NAME) from None
-    return AsyncOpenAI(
-        api_key=key.get_secret_value(),
-        base_url=url,
-        timeout=seconds,
-        max_retries=0,
-        http_client=http,
-    )

@@ -273,9 +273,17 @@ class Containers:
             return ()
 
     def remove(self, name: str) -> None:
-        """Remove a container in whatever state it is."""
-        with suppress(NotFound):
+        """Remove a container in whatever state it is.
+
+        Returns as well when somebody else, such as another run that sweeps, is removing it.
+        """
+        try:
             self.api.remove_container(name, force=True, v=True)
+        except NotFound:
+            pass
+        except APIError as error:
+            if "already in progress" not in str(error.explanation):
+                raise
 
 
 def over_limit(listed: dict[str, Any], limit: int) -> bool:

@@ -189,6 +189,31 @@ def test_a_grader_that_left_no_verdict_is_invalid(files: dict[str, str], reason:
     assert reason in score.invalid
 
 
+@pytest.mark.parametrize(
+    ("status", "code", "files", "verdict"),
+    [
+        ("memory", 137, {}, "memory"),
+        ("memory", 137, {"report.json": ""}, "memory"),
+        ("memory", 3, {"report.json": '{"error": "MemoryError: "}'}, "memory"),
+        ("memory", 3, {"report.json": '{"error": "OSError: [Errno 12] no"}'}, "memory"),
+        ("disk", 3, {"report.json": '{"error": "OSError: [Errno 28] no"}'}, "disk"),
+        (
+            "memory",
+            3,
+            {"report.json": '{"error": "KeyError: 7"}'},
+            "no_reward: exit 3: KeyError: 7",
+        ),
+    ],
+)
+def test_a_grader_is_starved_or_broken(
+    status: Any, code: int, files: dict[str, str], verdict: str
+) -> None:
+    left = tuple(files.items())
+    score = grade.score_of(JobResult(status=status, exit_code=code, output="", collected=left))
+    assert (score.invalid or score.checks[0].name) == verdict
+    assert score.reward == (None if score.invalid else 0.0)
+
+
 def test_a_grader_that_did_not_end_is_invalid() -> None:
     result = JobResult(status="timeout", exit_code=None, output="x", collected=verdict(1.0))
     assert grade.score_of(result).invalid == "verifier_timeout: x"

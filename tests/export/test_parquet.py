@@ -317,13 +317,51 @@ def test_unpacking_gives_the_folders_and_again_changes_nothing(
     tmp_path: Path, manifest: Path, row: Row
 ) -> None:
     target = tmp_path / "out"
-    assert unpack.unpack(manifest, target) == 2
+    assert unpack.unpack(manifest, target) == (2, 0, 2)
     assert sorted(path.name for path in target.iterdir()) == ["data_querying-golden00", "other-1"]
     tree = FileTree.from_tar(row["archive"])
     assert FileTree.read(target / "other-1") == tree
     inode = (target / "other-1").stat().st_ino
-    assert unpack.unpack(manifest, target) == 2
+    assert unpack.unpack(manifest, target) == (2, 0, 2)
     assert (target / "other-1").stat().st_ino == inode
+
+
+@pytest.mark.parametrize(
+    ("label", "policy", "everything", "counts"),
+    [
+        ("CLEAN", "proven", False, (1, 0, 0)),
+        ("ANSWER-LEAK", "proven", False, (0, 1, 0)),
+        ("ANSWER-LEAK", "strict", False, (0, 1, 0)),
+        ("ANSWER-LEAK", "report", False, (1, 0, 0)),
+        ("ANSWER-LEAK", "proven", True, (1, 0, 0)),
+        (None, None, False, (1, 0, 1)),
+    ],
+)
+def test_what_its_audit_rejects_is_left_out(
+    tmp_path: Path, row: Row, label: str, policy: str, everything: bool, counts: tuple[int, ...]
+) -> None:
+    path, target = tmp_path / "m.parquet", tmp_path / "out"
+    target.mkdir()
+    parquet.write_manifest(path, [row | {"label": label, "audit_policy": policy}])
+    assert unpack.unpack(path, target, everything=everything) == counts
+    assert len(list(target.iterdir())) == counts[0]
+
+
+def test_a_policy_that_is_not_known_is_refused(tmp_path: Path, row: Row) -> None:
+    path = tmp_path / "m.parquet"
+    parquet.write_manifest(path, [row | {"label": "CLEAN", "audit_policy": "kind"}])
+    with pytest.raises(Misconfigured, match="under an unknown policy: 'kind'"):
+        unpack.unpack(path, tmp_path / "out")
+
+
+def test_a_manifest_of_before_audits_is_unpacked_as_well(tmp_path: Path, manifest: Path) -> None:
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(manifest)
+    audit = ["label", "audit_policy", "kill_rate", "findings"]
+    old = table.drop_columns(audit).replace_schema_metadata({"envgen.schema_version": "1"})
+    pq.write_table(old, tmp_path / "old.parquet")
+    assert unpack.unpack(tmp_path / "old.parquet", tmp_path / "out") == (2, 0, 2)
 
 
 # -- shards ------------------------------------------------------------------------------------

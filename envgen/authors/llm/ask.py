@@ -15,11 +15,12 @@ from envgen.files import FileTree
 from envgen.kit import Kit
 from envgen.ledger import Use
 from envgen.prompts import render
-from envgen.records import Completion, Key, Message, Request, TaskSpec
+from envgen.records import Completion, Key, Message, Request
 from envgen.share import share
 
 T = TypeVar("T")
 
+Role = Literal["author", "critic"]
 SYSTEM = "system.md.j2"
 CONTINUATIONS = 4
 """Times that one answer may go on after it was cut."""
@@ -51,15 +52,20 @@ class Manner:
 class Talk:
     """The messages about one part, and the receipts of its answers."""
 
-    spec: TaskSpec
+    task: str
+    """The task's name."""
     kit: Kit
     step: str
     manner: Manner
     schema: str | None = None
+    role: Role = "author"
+    """Who is asked; faults begin with it."""
     messages: list[Message] = field(default_factory=list)
     keys: list[Key] = field(default_factory=list)
     warnings: tuple[str, ...] = ()
     """What was let pass in answers that were taken."""
+    echo: str = ""
+    """What every answer holds, whoever gives it (see `Request.echo`)."""
 
     def say(self, template: str, **values: object) -> str:
         """Add a message of ours, from a template in `prompts/`; returns its text.
@@ -83,8 +89,8 @@ class Talk:
             read: raises ValueError with what is wrong, in words for the model.
 
         Raises:
-            Fault: `author:refused`, `author:blocked`, `author:degenerate`, or `author:<step>` when
-                no answer could be read.
+            Fault: `author:refused`, `author:blocked`, `author:degenerate` (or `critic:...`), or
+                `author:<step>` when no answer could be read.
         """
         reason = ""
         for round in range(1 + self.manner.rounds):
@@ -96,7 +102,7 @@ class Talk:
             if completion.finish == "length":
                 reason += " (the answer was cut at the most tokens that it may have: be shorter)"
             self.object(reason)
-        raise Fault(f"author:{self.step}", reason, tuple(self.keys))
+        raise Fault(f"{self.role}:{self.step}", reason, tuple(self.keys))
 
     async def files(
         self,
@@ -129,7 +135,7 @@ class Talk:
                 return answer.files
             code = "truncated" if cut else self.step
             self.object(reason)
-        raise Fault(f"author:{code}", reason, tuple(self.keys))
+        raise Fault(f"{self.role}:{code}", reason, tuple(self.keys))
 
     async def _whole(self, nonce: str, only: str | None, warmer: int) -> Answer:
         """An answer and its continuations as one."""
@@ -151,21 +157,24 @@ class Talk:
         """One answer to the messages so far, which it is added to."""
         warmth = 0.2 * warmer if self.manner.forgets else 0.0
         request = Request(
-            model=model_of(self.kit),
+            model=model_of(self.kit, self.role),
             messages=tuple(self.messages),
             answer_schema=self.schema,
             temperature=min(HOTTEST, self.manner.temperature + warmth),
             max_tokens=self.manner.max_tokens,
-            sample=self.kit.sandbox.ledger.retries(self.spec.slug),
+            sample=self.kit.sandbox.ledger.retries(chances(self.task, self.role)),
+            echo=self.echo,
         )
-        use = Use(self.spec.slug, self.step)
-        key, completion = await self.kit.llm["author"].complete(request, use)
+        step = self.step if self.role == "author" else f"{self.role}:{self.step}"
+        key, completion = await self.kit.llm[self.role].complete(request, Use(self.task, step))
         self.keys.append(key)
         if completion.finish in ("refused", "blocked"):
             detail = completion.text[:500] or "no text"
-            raise Fault(f"author:{completion.finish}", f"{self.step}: {detail}", tuple(self.keys))
+            raise Fault(
+                f"{self.role}:{completion.finish}", f"{self.step}: {detail}", tuple(self.keys)
+            )
         if sign := degenerate(completion):
-            raise Fault("author:degenerate", f"{self.step}: {sign}", tuple(self.keys))
+            raise Fault(f"{self.role}:degenerate", f"{self.step}: {sign}", tuple(self.keys))
         self.messages.append(Message(role="assistant", text=completion.text))
         return completion
 
@@ -177,24 +186,31 @@ class Talk:
             self.say("again.md.j2", reason=quoted(reason))
 
 
+def chances(task: str, role: Role) -> str:
+    """The name under which the ledger counts another chance: each role has its own."""
+    return task if role == "author" else f"{role} of {task}"
+
+
 def author_of(kit: Kit) -> str:
     """The author's name as it stands in drafts."""
     return f"llm/{model_of(kit).partition(':')[2]}"
 
 
-def model_of(kit: Kit) -> str:
-    """The configured model. Misconfigured when there is none."""
-    if kit.config.author.model is None:
+def model_of(kit: Kit, role: Role = "author") -> str:
+    """The model that is configured for a role. Misconfigured when there is none."""
+    model = kit.config.author.model if role == "author" else kit.config.audit.critic
+    if model is None:
+        group = "author.model" if role == "author" else "audit.critic"
         raise Misconfigured(
-            "author llm needs a model: name one with --set author.model=gemini:NAME or openai:NAME"
+            f"the {role} needs a model: name one with --set {group}=gemini:NAME or openai:NAME"
         )
-    return kit.config.author.model
+    return model
 
 
-def quoted(text: str) -> str:
+def quoted(text: str, most: int = EVIDENCE_CHARS) -> str:
     """Text that is nobody's instruction: bounded, without control characters, each line marked."""
-    if len(text) > EVIDENCE_CHARS:
-        half = EVIDENCE_CHARS // 2
+    if len(text) > most:
+        half = most // 2
         text = f"{text[:half]}\n[...]\n{text[-half:]}"
     clean = "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text)
     return "\n".join(f"| {line}" for line in clean.splitlines())
