@@ -119,6 +119,18 @@ class AuditConfig(_Group):
     for the mere form of an answer: a header line, files that agree with each other."""
 
 
+class RepairConfig(_Group):
+    """How tasks that the audit flags are repaired."""
+
+    rounds: int = Field(4, ge=1, le=20)
+    """Times that mechanical repairs are built and audited before a task is given up; a model has as
+    many of its own."""
+    model: str | None = Field(None, pattern=r"^(gemini|openai):\S+$")
+    """The model that repairs where mechanical repairs do not help; none = mechanical ones alone."""
+    profile: Literal["full", "small"] = "full"
+    """`small`: for models of one or two billion parameters, which only add checks."""
+
+
 class ExportConfig(_Group):
     """How kept tasks are written."""
 
@@ -138,6 +150,7 @@ class RunConfig(_Group):
     llm: LlmConfig = Field(default_factory=LlmConfig)
     gates: GateConfig = Field(default_factory=GateConfig)
     audit: AuditConfig = Field(default_factory=AuditConfig)
+    repair: RepairConfig = Field(default_factory=RepairConfig)
     export: ExportConfig = Field(default_factory=ExportConfig)
 
 

@@ -15,6 +15,11 @@ from envgen.audit import naming
 from envgen.ledger import Blobs
 from envgen.records import HOME, BuiltTask
 
+ENV = "/env:"
+"""Begins the path of an entry that is no file, but a variable of the agent's."""
+LONG = 24
+"""Characters from which on a variable of one line may be somebody's answer."""
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -151,6 +156,11 @@ def target_of(task: BuiltTask, blobs: Blobs, noise: float) -> Target:
         for path, file in draft.environment.files.items()
         if not path.startswith(f"{foreign.WHEELS}/")
         and (f"/{path}" not in now or now[f"/{path}"]["sha256"] != file.sha256)
+    ]
+    entries += [
+        Entry(f"{ENV}{name}", value.encode(), 0o644, False)
+        for name, value in (maker.env if maker else ())
+        if "\n" in value or len(value) >= LONG
     ]
     return Target(
         instruction=draft.instruction,
