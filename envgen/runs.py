@@ -63,6 +63,10 @@ class RunFolder:
         return self.path / "audit.parquet"
 
     @property
+    def repairs(self) -> Path:
+        return self.path / "repair.parquet"
+
+    @property
     def drafts(self) -> Path:
         return self.path / "drafts"
 
@@ -263,7 +267,7 @@ async def finish(
             audits.label_manifest(folder.manifest, folder.audits)
         parquet.write_rejections(folder.rejections, rejected.rows())
         if tally.done == tally.total and not (tally.unfinished or tally.bugs):
-            _tidy(folder, slugs, kit, tags)
+            tidy(folder, slugs, kit, tags)
     finally:
         kept.close()
         rejected.close()
@@ -277,7 +281,7 @@ def crash(folder: RunFolder, outcome: Unfinished) -> None:
         (folder.crashes / f"{outcome.slug}.txt").write_text(outcome.reason)
 
 
-def _tidy(folder: RunFolder, slugs: set[str], kit: Kit, tags: set[str]) -> None:
+def tidy(folder: RunFolder, slugs: set[str], kit: Kit, tags: set[str]) -> None:
     """Once everything is decided: no image and no folder that the manifest does not name."""
     kit.sandbox.engine.keep_only(tags)
     for path in folder.tasks.iterdir():

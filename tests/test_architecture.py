@@ -51,10 +51,15 @@ audit.mutants audit.recording audit.workbench audit.attacking audit.mutating aud
 audit.repeating audit.resolving audit
 audit.defects.planting audit.defects.weak audit.defects.leaks audit.defects.mismatch
 audit.defects.others audit.defects
-export export.harbor export.parquet export.audits export.unpack letters
-pipeline tally audit.defects.benchmark runs items auditing rebuild
+export export.harbor export.trails export.parquet export.audits export.unpack letters
+export.repairs
+pipeline tally audit.defects.benchmark
+repair.watching repair.seen repair.verifier repair.leaking repair.isolating repair.matching
+repair.pinning repair.steadying repair.ways repair.changes repair.matrix repair repair.benchmark
+runs items auditing repairing rebuild
 terminal report doctor tables
-cli.options cli.work cli.tasks cli.look cli.bases cli.ledger cli.audit cli cli.__main__
+cli.options cli.work cli.tasks cli.look cli.bases cli.ledger cli.audit cli.repair cli
+cli.__main__
 """
 LAYERS = _LAYERS.split()
 """Every module but the families, each below what may import it (a package stands after its parts,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from envgen import __version__
-from envgen.cli import audit, bases, ledger, look, tasks
+from envgen.cli import audit, bases, ledger, look, repair, tasks
 from envgen.cli.work import end
 from envgen.errors import Misconfigured, Weather
 
@@ -43,6 +43,10 @@ _audits.callback()(audit.audit)
 _audits.command("show")(audit.show)
 _audits.command("replay")(audit.replay)
 app.add_typer(_audits, name="audit")
+_repairs = typer.Typer(invoke_without_command=True)
+_repairs.callback()(repair.repair)
+_repairs.command("show")(repair.show)
+app.add_typer(_repairs, name="repair")
 _group("bases", "The images that tasks stand on.", build=bases.build, list=bases.list_bases)
 _group(
     "ledger",

@@ -62,6 +62,33 @@ def audit(
     if self_test:
         _self_test(data, settings_of(config, chosen), each, as_json)
         return
+    folder, settings, items = run_of(
+        data, run, config, chosen, source, {},
+        base_map=base_map, wheels=wheels, fetch_wheels=fetch_wheels, grading=grading,
+    )  # fmt: skip
+    tally = _audited(folder, settings, items)
+    rejected = folder.audits.exists() and _told(folder, settings.audit.policy, as_json)
+    if tally.unfinished + tally.bugs or tally.done < tally.total:
+        reason = f" ({tally.last_trouble.splitlines()[-1]})" if tally.last_trouble else ""
+        say(f"some tasks are unfinished{reason}: the same command continues")
+        leave(3)
+    leave(1 if rejected else 0)
+
+
+def run_of(
+    data: Path,
+    run: str,
+    config: Path | None,
+    sets: list[str],
+    source: str | None,
+    groups: dict[str, dict[str, Any]],
+    *,
+    base_map: list[str] | None,
+    wheels: Path | None,
+    fetch_wheels: bool | None,
+    grading: str | None,
+) -> tuple["RunFolder", "RunConfig", "Items"]:
+    """The run that a command is about: one that was started, or one of an import."""
     how = {
         "base_map": _mapped(base_map),
         "wheels": None if wheels is None else str(wheels.resolve()),
@@ -70,19 +97,11 @@ def audit(
     }
     given = {name: value for name, value in how.items() if value is not None}
     if source is not None:
-        folder, settings, items = _imported(source, given, data, run, config, chosen)
-    elif given:
+        return _imported(source, given, data, run, config, sets, groups)
+    if given:
         option = min(given).replace("_", "-")
         raise Misconfigured(f"--{option} says how to import: add --import KIND:FOLDER")
-    else:
-        folder, settings, items = existing(data, run, config, chosen)
-    tally = _audited(folder, settings, items)
-    rejected = folder.audits.exists() and _told(folder, settings.audit.policy, as_json)
-    if tally.unfinished + tally.bugs or tally.done < tally.total:
-        reason = f" ({tally.last_trouble.splitlines()[-1]})" if tally.last_trouble else ""
-        say(f"some tasks are unfinished{reason}: the same command continues")
-        leave(3)
-    leave(1 if rejected else 0)
+    return existing(data, run, config, sets, **groups)
 
 
 def _told(folder: "RunFolder", policy: str, as_json: bool) -> bool:
@@ -118,6 +137,7 @@ def _imported(
     run: str,
     config: Path | None,
     sets: list[str],
+    groups: dict[str, dict[str, Any]],
 ) -> tuple["RunFolder", "RunConfig", "Items"]:
     """A run of tasks that others made; what it is made of is saved with it."""
     from envgen import config as configs
@@ -131,7 +151,8 @@ def _imported(
     wanted = Import(kind=kind, folder=str(path.resolve()), **given)
     items.imported(wanted)  # before anything is written
     folder = runs.folder_of(data, run)
-    settings = settings_of(config or (folder.config if folder.config.exists() else None), sets)
+    own = folder.config if folder.config.exists() else None
+    settings = settings_of(config or own, sets, **groups)
     with runs.held(folder):
         found = items.start(folder, wanted)
         configs.save(settings, folder.config)

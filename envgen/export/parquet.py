@@ -11,13 +11,13 @@ from typing import Any
 
 from envgen.digest import digest, digest_bytes
 from envgen.errors import Misconfigured
-from envgen.export import harbor
+from envgen.export import harbor, trails
 from envgen.files import FileTree
 from envgen.records import BuiltTask, Rejection, TaskDraft
 
-SCHEMA = "2"
-READABLE = ("1", SCHEMA)
-"""Version 1 has no columns of an audit."""
+SCHEMA = "3"
+READABLE = ("1", "2", SCHEMA)
+"""Version 1 has no columns of an audit, version 2 none of repairs."""
 GROUP, GROUP_BYTES = 500, 16 << 20
 AXES = (
     "domain",
@@ -69,7 +69,11 @@ _COLUMNS = (
     "audit_policy",
     "kill_rate",
     "findings",
+    "label_before",
+    "trail",
 )
+_LATER = ("label", "audit_policy", "kill_rate", "findings", "label_before", "trail")
+"""Columns that audit and repair fill in."""
 
 Row = dict[str, Any]
 
@@ -108,7 +112,7 @@ def manifest_row(task: BuiltTask, tree: FileTree) -> Row:
         "repeats": task.repeats,
         "evidence": [e.model_dump(mode="json") for e in task.evidence],
         "licence": harbor.LICENCE,
-        **dict.fromkeys(("label", "audit_policy", "kill_rate", "findings")),  # not audited yet
+        **dict.fromkeys(_LATER),
     }
 
 
@@ -125,6 +129,7 @@ def rejection_row(rejection: Rejection) -> Row:
         "code": rejection.code,
         "detail": rejection.detail,
         "proof": list(rejection.proof),
+        "trail": None,
     }
 
 
@@ -280,6 +285,7 @@ def _manifest_schema() -> Any:
         "evidence": pa.list_(receipt),
         "kill_rate": pa.float64(),
         "findings": pa.list_(finding_type()),
+        "trail": trails.kind(),
     }
     fields = [*_spec_fields(), *((name, kinds.get(name, pa.string())) for name in _COLUMNS)]
     return pa.schema(fields, metadata={"envgen.schema_version": SCHEMA})
@@ -289,5 +295,6 @@ def _rejection_schema() -> Any:
     import pyarrow as pa
 
     texts = [(name, pa.string()) for name in ("step", "code", "detail")]
-    fields = [*_spec_fields(), *texts, ("proof", pa.list_(pa.string()))]
+    lists = [("proof", pa.list_(pa.string())), ("trail", trails.kind())]
+    fields = [*_spec_fields(), *texts, *lists]
     return pa.schema(fields, metadata={"envgen.schema_version": SCHEMA})

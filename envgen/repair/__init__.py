@@ -211,9 +211,7 @@ def _diagnosis(found: Found) -> tuple[str, ...]:
     return tuple(f"{f.label} {f.code}: {f.message}" for f in found.wrong)
 
 
-def mended(
-    found: Found, trail: Sequence[Repair], task: BuiltTask, report: AuditReport
-) -> Mended:
+def mended(found: Found, trail: Sequence[Repair], task: BuiltTask, report: AuditReport) -> Mended:
     """The end of a repair that was accepted."""
     policy = found.kit.config.audit.policy
     return Mended(

@@ -68,7 +68,7 @@ def _lines(path: str, old: File | None, new: File | None) -> Iterator[str]:
         yield f"+++ {names[1]} ({len(new.data) if new else 0} bytes, no text)"
         return
     a, b = ((text or "").splitlines() for text in texts)
-    yield from difflib.unified_diff(a, b, *names, lineterm="", n=_CONTEXT)
+    yield from difflib.unified_diff(a, b, names[0], names[1], n=_CONTEXT, lineterm="")
 
 
 def _text(file: File | None) -> str | None:

@@ -1,4 +1,4 @@
-"""Rewards that can be forged: programs kept from the grader, and a box of its own for the verdict."""
+"""Rewards that can be forged: programs kept from the grader, a box of its own for the verdict."""
 
 import re
 
@@ -75,11 +75,13 @@ def shielded(draft: TaskDraft, finding: Finding, seen: Seen) -> TaskDraft | str:
     text = draft.tests["test.sh"].data.decode(errors="surrogateescape")
     if FIRST_LINES in text:
         return "the script is shielded already"
-    first, newline, rest = text.partition("\n")
+    first, _, rest = text.partition("\n")
     shebang = first.startswith("#!")
     body = rest if shebang else text
     pytest = re.compile(r"(-m pytest)(?! -c )")
-    body = pytest.sub(r"\1 -c /dev/null --rootdir=/tests --confcutdir=/tests -p no:cacheprovider", body)
+    body = pytest.sub(
+        r"\1 -c /dev/null --rootdir=/tests --confcutdir=/tests -p no:cacheprovider", body
+    )
     made = (f"{first}\n" if shebang else "") + FIRST_LINES + body
     script_file = File(made.encode(errors="surrogateescape"), draft.tests["test.sh"].mode)
     changed = draft.model_copy(update={"tests": FileTree({**draft.tests, "test.sh": script_file})})

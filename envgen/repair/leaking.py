@@ -1,4 +1,4 @@
-"""Answers that lie in the image: taken out of everything that makes a layer, or hidden from grading.
+"""Answers that lie in the image: taken out of all that makes a layer, or hidden from grading.
 
 A check that a result differs from what leaked is no repair, so none is ever added: an appended
 comment beats it. What the verifier itself reads moves into the tests.
@@ -54,7 +54,7 @@ def removed(draft: TaskDraft, finding: Finding, seen: Seen) -> TaskDraft | str:
     if told := [p for p in paths if seen.target.told(f"/{p}")]:
         return f"the instruction speaks of /{told[0]}: it is given, and cannot be taken away"
     gone = _with_equals(draft, paths, leaked(seen.target, finding), seen)
-    tests, moved = _moved(draft, gone)
+    tests = _moved(draft, gone)
     changed = _without(draft, gone, names)
     if changed == draft:
         return "what makes the answer cannot be told from what makes the rest of the image"
@@ -132,14 +132,15 @@ def _step_without(
 def _speaks_of(line: str, gone: frozenset[str]) -> bool:
     """Whether a command names a path that is gone, or a folder of that alone, such as `.work`."""
     names = {path for path in gone} | {PurePosixPath(path).name for path in gone}
-    names |= {f"{part}" for path in gone for part in PurePosixPath(path).parts[:-1] if part[0] == "."}
+    names |= {
+        f"{part}" for path in gone for part in PurePosixPath(path).parts[:-1] if part[0] == "."
+    }
     return any(re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", line) for name in names)
 
 
-def _moved(draft: TaskDraft, gone: frozenset[str]) -> tuple[FileTree, tuple[str, ...]]:
+def _moved(draft: TaskDraft, gone: frozenset[str]) -> FileTree:
     """The tests, which bring along what they read of it by its whole path."""
     tests: dict[str, File] = dict(draft.tests)
-    moved = []
     for path in sorted(gone & draft.environment.files.keys()):
         place = f"{MOVED}/{PurePosixPath(path).name}"
         whole = re.compile(rb"(?<![\w./-])/" + re.escape(path.encode()) + rb"(?![\w-])")
@@ -150,8 +151,7 @@ def _moved(draft: TaskDraft, gone: frozenset[str]) -> tuple[FileTree, tuple[str,
             data = whole.sub(f"/tests/{place}".encode(), tests[name].data)
             tests[name] = File(data, tests[name].mode)
         tests[place] = draft.environment.files[path]
-        moved.append(path)
-    return FileTree(tests), tuple(moved)
+    return FileTree(tests)
 
 
 def _reads(tests: FileTree, names: tuple[str, ...]) -> bool:

@@ -22,7 +22,9 @@ def renamed(draft: TaskDraft, finding: Finding, seen: Seen) -> TaskDraft | str:
     for path, file in draft.tests.items():
         data = file.data
         for twin, named in pairs.items():
-            data = re.sub(rb"(?<![\w.-])%s(?![\w-])" % re.escape(twin.encode()), named.encode(), data)
+            data = re.sub(
+                rb"(?<![\w.-])%s(?![\w-])" % re.escape(twin.encode()), named.encode(), data
+            )
         tests[path] = File(data, file.mode)
     return draft.model_copy(update={"tests": FileTree(tests)})
 

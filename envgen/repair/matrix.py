@@ -14,6 +14,7 @@ from envgen.records import (
     BuiltTask,
     Criterion,
     Finding,
+    Key,
     Label,
     Rejection,
     TaskDraft,
@@ -81,14 +82,19 @@ async def _worked(before: AuditReport, repaired: BuiltTask, kit: Kit) -> Criteri
     """Everything that earned something, or was denied something, once more on the new task."""
     noise = kit.config.audit.noise
     bench = Workbench(repaired, target_of(repaired, kit.sandbox.blobs, noise), kit)
-    name, still, keys, count = "what worked", [], [], 0
+    name, count = "what worked", 0
+    still, keys = list[str](), list[Key]()
     for finding, trial in proofs(before):
         again = await _again(bench, trial)
         if again is None:
             continue
         count += 1
         keys += again.keys
-        bad = not again.passed if finding.soundness == "rejects-right" else pays(again, finding, repaired, noise)
+        bad = (
+            not again.passed
+            if finding.soundness == "rejects-right"
+            else pays(again, finding, repaired, noise)
+        )
         if bad:
             still.append(f"{trial.probe}:{trial.name} earns {again.reward}")
     if still:
@@ -211,4 +217,3 @@ def _baseline(found: BuiltTask, repaired: BuiltTask) -> Criterion:
 def _unmeasured() -> Criterion:
     told = "no policy's pass@k of this task is known"
     return Criterion(name="difficulty", holds=None, told=told)
-

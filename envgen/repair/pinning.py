@@ -21,13 +21,15 @@ from envgen.audit import naming
 from envgen.records import Finding, TaskDraft
 from envgen.repair.seen import Seen
 from envgen.repair.verifier import facts_of, wrapped
-from envgen.repair.watching import agreed
+from envgen.repair.watching import Answer, Case, shared
 
 MOST_FILES, MOST_BYTES = 60, 1 << 20
 WIDER = 2.0
 """Of the distance between right measurements, what is allowed to others."""
 MOST_OFF = 0.35
 """Right measurements farther apart than this share of their range pin nothing."""
+MOST_CASES = 16
+"""Runs of one program that are compared."""
 LEAST_CASES = 3
 """Cases that nobody has seen, without which a program could be replaced by its answers."""
 
@@ -81,7 +83,7 @@ def _pin(path: str, found: list[bytes]) -> dict[str, Any] | None:
     if ending in (".csv", ".tsv") and (pin := _table(texts)) is not None:
         return pin
     lines = [_lines(text) for text in texts]
-    same = lines[0] and all(other == lines[0] for other in lines[1:])
+    same = bool(lines[0]) and all(other == lines[0] for other in lines[1:])
     return {"kind": "lines", "lines": lines[0]} if same else None
 
 
@@ -109,7 +111,9 @@ def _values(texts: list[str]) -> dict[str, Any] | None:
 
 def _leaves(value: Any, place: str = "") -> dict[str, Any]:
     if isinstance(value, dict):
-        return {k: v for key, one in value.items() for k, v in _leaves(one, f"{place}/{key}").items()}
+        return {
+            k: v for key, one in value.items() for k, v in _leaves(one, f"{place}/{key}").items()
+        }
     if isinstance(value, list):
         return {
             k: v for n, one in enumerate(value) for k, v in _leaves(one, f"{place}/{n}").items()
@@ -137,6 +141,11 @@ def _table(texts: list[str]) -> dict[str, Any] | None:
     shapes = {(len(t), *{len(row) for row in t}) for t in tables}
     if len(shapes) != 1 or len(next(iter(shapes))) != 2 or len(tables[0]) < 2:
         return None
+    keyed = len({tuple(row[0] for row in table) for table in tables}) > 1
+    if keyed:
+        tables = [[table[0], *sorted(table[1:])] for table in tables]
+        if len({row[0] for row in tables[0]}) < len(tables[0]):
+            return None
     columns = []
     for cells in zip(*(zip(*table, strict=True) for table in tables), strict=True):
         off = _column_off(cells)
@@ -144,7 +153,8 @@ def _table(texts: list[str]) -> dict[str, Any] | None:
             return None
         columns.append({"cells": list(cells[0]), "off": off})
     rows = len(tables[0])
-    return {"kind": "table", "delimiter": delimiter, "rows": rows, "columns": columns}
+    made = {"kind": "table", "delimiter": delimiter, "rows": rows, "columns": columns}
+    return made | {"keyed": keyed}
 
 
 def _column_off(cells: tuple[tuple[str, ...], ...]) -> float | None:
@@ -158,7 +168,9 @@ def _column_off(cells: tuple[tuple[str, ...], ...]) -> float | None:
     first_ones, *rest = ([n for n in column if n is not None] for column in numbers)
     spread = max(first_ones) - min(first_ones)
     errors = [
-        math.sqrt(math.fsum((a - b) ** 2 for a, b in zip(first_ones, other, strict=True)) / len(other))
+        math.sqrt(
+            math.fsum((a - b) ** 2 for a, b in zip(first_ones, other, strict=True)) / len(other)
+        )
         for other in rest
     ]
     off = WIDER * max(errors) / spread if spread else math.inf
@@ -184,20 +196,33 @@ def _number(value: Any) -> float | None:
 
 
 def _programs(seen: Seen) -> Iterator[dict[str, Any]]:
-    for program, cases in agreed(seen.answers).items():
-        if sum(case.made for case, _ in cases) < LEAST_CASES:
+    for program, cases in shared(seen.answers).items():
+        pins = [(case, pin) for case, given in cases if (pin := _answer(case, given))][:MOST_CASES]
+        if sum(case.made for case, _ in pins) < LEAST_CASES:
             continue
-        if not naming.is_program(program, seen.target.instruction):
-            continue
-        yield {
-            "path": program,
-            "cases": [
-                {
-                    "arguments": list(case.arguments),
-                    "stdin": case.stdin,
-                    "out": answer.out,
-                    "files": [list(pair) for pair in answer.files],
-                }
-                for case, answer in cases
-            ],
-        }
+        if naming.is_program(program, seen.target.instruction):
+            yield {"path": program, "cases": [pin for _, pin in pins]}
+
+
+def _answer(case: Case, given: tuple[Answer, ...]) -> dict[str, Any] | None:
+    """How the answer of a run is compared; None where right programs answer in unlike ways."""
+    first, *others = given
+    if any(other.files != first.files for other in others):
+        return None
+    pin: dict[str, Any] = {
+        "arguments": list(case.arguments),
+        "stdin": case.stdin,
+        "files": [list(pair) for pair in first.files],
+    }
+    outs = [base64.b64decode(one.out) for one in given]
+    if all(_plain(out) == _plain(outs[0]) for out in outs):
+        return pin | {"out": first.out}
+    try:
+        table = _table([out.decode() for out in outs])
+    except UnicodeDecodeError:
+        return None
+    return pin | {"table": table} if table else None
+
+
+def _plain(data: bytes) -> bytes:
+    return data.replace(b"\r\n", b"\n").rstrip(b"\n")

@@ -1,4 +1,4 @@
-"""What drifts, pinned: clock, zone and locale of the tests, and what they would install meanwhile."""
+"""What drifts, pinned: clock, zone and locale of the tests, and what they would install."""
 
 import re
 
@@ -50,7 +50,5 @@ def baked(draft: TaskDraft, finding: Finding, seen: Seen) -> TaskDraft | str:
         tests[path] = File(changed.encode(errors="surrogateescape"), file.mode)
     if tests == dict(draft.tests):
         return "the tests install nothing"
-    environment = draft.environment.model_copy(
-        update={"packages": tuple(dict.fromkeys(packages))}
-    )
+    environment = draft.environment.model_copy(update={"packages": tuple(dict.fromkeys(packages))})
     return draft.model_copy(update={"tests": FileTree(tests), "environment": environment})

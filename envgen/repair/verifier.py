@@ -1,4 +1,4 @@
-"""The tests of our own tasks as repairs change them: the earlier verifier, and what stands around it.
+"""The tests of our own tasks as repairs change them: the earlier verifier, and what is around it.
 
 The first repair moves `check.py` to `earlier.py` and puts a new `check.py` around it, with
 `repaired.json` beside; later ones only change that file.

@@ -1,7 +1,7 @@
 """How the programs of right solutions are watched: asked inputs that are made from those at hand.
 
 An input that two right programs answer differently is one that the instruction does not decide;
-only what all of them agree on is asked of others later (`agreed`).
+what they measure differently is compared as measurements (`pinning`).
 """
 
 import json
@@ -17,8 +17,6 @@ from envgen.files import FileTree
 TASK = Path(__file__).parent / "task"
 ANSWERS = ".answers-watched.json"
 MOST_INPUTS = 12
-MOST_CASES = 16
-"""Of one program, that are asked while grading."""
 
 
 class Case(NamedTuple):
@@ -81,9 +79,9 @@ def watcher(target: Target, solution: FileTree) -> FileTree | None:
 
 def _best(inputs: list[str], target: Target) -> list[str]:
     """Files that the instruction names first, and those that look like data."""
-    return sorted(
-        inputs, key=lambda p: (not target.told(p), p.endswith((".md", ".py", ".sh")), p)
-    )[:MOST_INPUTS]
+    return sorted(inputs, key=lambda p: (not target.told(p), p.endswith((".md", ".py", ".sh")), p))[
+        :MOST_INPUTS
+    ]
 
 
 def parsed(found: Sequence[Mapping[str, Any]]) -> Answers:
@@ -96,15 +94,13 @@ def parsed(found: Sequence[Mapping[str, Any]]) -> Answers:
     }
 
 
-def agreed(answers: Sequence[Answers]) -> dict[str, list[tuple[Case, Answer]]]:
-    """By program, the cases that all right programs answer alike; those that are made first."""
+def shared(answers: Sequence[Answers]) -> dict[str, list[tuple[Case, tuple[Answer, ...]]]]:
+    """By program, the cases that all right programs answer, with the answer of each; those that
+    are made first."""
     if not answers:
         return {}
-    found: dict[str, list[tuple[Case, Answer]]] = {}
-    for case, answer in answers[0].items():
-        if all(other.get(case) == answer for other in answers[1:]):
-            found.setdefault(case.program, []).append((case, answer))
-    return {
-        program: sorted(cases, key=lambda c: not c[0].made)[:MOST_CASES]
-        for program, cases in found.items()
-    }
+    found: dict[str, list[tuple[Case, tuple[Answer, ...]]]] = {}
+    for case in sorted(answers[0], key=lambda case: not case.made):
+        if all(case in other for other in answers):
+            found.setdefault(case.program, []).append((case, tuple(a[case] for a in answers)))
+    return found

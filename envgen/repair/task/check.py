@@ -16,7 +16,7 @@ if REPAIRED["still"]:
 
     still.stand()
 
-import earlier  # noqa: E402  after the clock stands
+import earlier
 
 EARLIER_SHARE = 0.08
 

@@ -7,7 +7,7 @@ is loaded in a process of its own; its functions are called there, with JSON goi
 import json
 import os
 import subprocess as _real
-from subprocess import *  # noqa: F403  the names that tests use
+from subprocess import *
 from types import SimpleNamespace
 
 UID = 1000

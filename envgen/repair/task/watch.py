@@ -1,4 +1,4 @@
-"""Asks programs that work what they answer to inputs made from those at hand; watch.json says which.
+"""Asks programs that work what they answer to inputs made from those at hand (see watch.json).
 
 Run as the agent, once a right solution is done. Answers that say nothing (no output, one line again
 and again, the input given back) are left out: programs that do nothing give them as well.
