@@ -126,9 +126,8 @@ class RepairConfig(_Group):
     """Times that mechanical repairs are built and audited before a task is given up; a model has as
     many of its own."""
     model: str | None = Field(None, pattern=r"^(gemini|openai):\S+$")
-    """The model that repairs where mechanical repairs do not help; none = mechanical ones alone."""
-    profile: Literal["full", "small"] = "full"
-    """`small`: for models of one or two billion parameters, which only add checks."""
+    """The model that repairs where mechanical repairs do not help, asked as `author.profile` says
+    (in the small one it only adds checks); none = mechanical ones alone."""
 
 
 class ExportConfig(_Group):

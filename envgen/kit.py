@@ -75,7 +75,7 @@ class Kit:
     sandbox: Recorded
     bases: Bases
     llm: Mapping[str, Asked] = field(default_factory=dict)
-    """Models by role (`author`); only the roles that the configuration gives a model."""
+    """Models by role (`author`, `repairer`); only the roles that the configuration gives one."""
 
 
 @asynccontextmanager
@@ -108,7 +108,8 @@ async def open_kit(
             say=say,
         )
         try:
-            roles = {} if config.author.model is None else {"author": config.author.model}
+            wanted = {"author": config.author.model, "repairer": config.repair.model}
+            roles = {role: model for role, model in wanted.items() if model is not None}
             async with open_models(roles, config.llm, ledger) as models:
                 held = Bases(engine, folder / "locks")
                 yield Kit(config, Recorded(engine, ledger), held, models)

@@ -55,7 +55,8 @@ export export.harbor export.trails export.parquet export.audits export.unpack le
 export.repairs
 pipeline tally audit.defects.benchmark
 repair.watching repair.seen repair.verifier repair.leaking repair.isolating repair.matching
-repair.pinning repair.steadying repair.ways repair.changes repair.matrix repair repair.benchmark
+repair.pinning repair.steadying repair.ways repair.changes repair.matrix repair.policy
+repair.asking repair repair.benchmark
 runs items auditing repairing rebuild
 terminal report doctor tables
 cli.options cli.work cli.tasks cli.look cli.bases cli.ledger cli.audit cli.repair cli

@@ -16,6 +16,7 @@ from envgen.cli.options import (
     Import,
     Json,
     NoBudget,
+    Profile,
     Run,
     Sets,
     Wheels,
@@ -41,9 +42,6 @@ MaxCost = Annotated[
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Only say what would be tried, from the last audit.")
 ]
-RepairProfile = Annotated[
-    str | None, typer.Option("--profile", help="full, or small for models of 1 or 2 billion.")
-]
 Policy = Annotated[str | None, typer.Option("--policy", help="strict, proven or report.")]
 SelfTest = Annotated[
     bool, typer.Option("--self-test", help="Measure the repairer on planted defects instead.")
@@ -67,7 +65,7 @@ def repair(
     model: RepairModel = None,
     base_url: BaseUrl = None,
     no_budget: NoBudget = None,
-    profile: RepairProfile = None,
+    profile: Profile = None,
     policy: Policy = None,
     self_test: SelfTest = False,
     each: Each = 3,
@@ -89,7 +87,8 @@ def repair(
     if context.invoked_subcommand:
         return
     groups: dict[str, dict[str, Any]] = {
-        "repair": {"model": model, "profile": profile},
+        "repair": {"model": model},
+        "author": {"profile": profile},
         "audit": {"policy": policy},
         "llm": {"base_url": base_url, "budget": max_cost, "no_budget": no_budget},
     }

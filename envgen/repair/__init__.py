@@ -19,14 +19,15 @@ from envgen.records import (
     BuiltTask,
     Criterion,
     Finding,
+    Key,
     Mended,
     Rejection,
     Repair,
     TaskDraft,
 )
-from envgen.repair import changes, matrix
+from envgen.repair import asking, changes, matrix
 from envgen.repair.seen import Seen, look
-from envgen.repair.ways import REPAIRABLE, Way, fitting
+from envgen.repair.ways import MODELLED, REPAIRABLE, Way, fitting
 
 Only = Callable[[str, str], bool]
 
@@ -53,7 +54,7 @@ class _State:
 
     task: BuiltTask
     report: AuditReport
-    trail: list[Repair] = field(default_factory=list)
+    trail: list[Repair]
     spent: set[str] = field(default_factory=set)
     """Ways that did harm, or nothing."""
     used: tuple[str, ...] = ()
@@ -84,16 +85,43 @@ async def repair(
     before = label(report, kit.config.audit.policy)
     if before not in REPAIRABLE:
         return _ended(found, (), f"{before} is no label that can be repaired")
-    state = await _mechanical(found)
-    if isinstance(state, Mended):
-        return state
-    reason = state.trail[-1].refused if state.trail else "no mechanical repair fits"
-    return _ended(found, state.trail, reason)
+    trail: list[Repair] = []
+    for tried in (_mechanical, _modelled):
+        done = await tried(found, trail)
+        if done is not None:
+            return done
+    reason = trail[-1].refused if trail else "no mechanical repair fits"
+    return _ended(found, trail, reason)
 
 
-async def _mechanical(found: Found) -> "Mended | _State":
+async def _modelled(found: Found, trail: list[Repair]) -> Mended | None:
+    """What a model makes of the task as it was found; None where nothing is accepted."""
+    kit, first = found.kit, label(found.report, found.kit.config.audit.policy)
+    if "repairer" not in kit.llm or first not in MODELLED:
+        return None
+    seen = await seen_of(found, found.task, found.report)
+    worst = next(f for f in found.wrong if f.label == first)
+    outcome: list[tuple[BuiltTask, AuditReport]] = []
+
+    async def tried(draft: TaskDraft, keys: tuple[Key, ...]) -> str:
+        names = (asking.name_of(kit),)
+        one, made = await attempted(found, draft, names, answers=keys)
+        trail.append(one)
+        if one.accepted and isinstance(made, tuple):
+            outcome.append(made)
+        return one.refused
+
+    def refuse(reason: str, keys: tuple[Key, ...]) -> None:
+        trail.append(_refused(found, (reason,), (asking.name_of(kit),), keys))
+
+    talk = asking.Conversation(found.task.draft, first, worst, seen, kit)
+    await asking.asked(talk, kit.config.repair.rounds, tried, refuse)
+    return mended(found, trail, *outcome[0]) if outcome else None
+
+
+async def _mechanical(found: Found, trail: list[Repair]) -> Mended | None:
     """Rounds of mechanical repairs; each begins with what the last one left."""
-    state = _State(found.task, found.report)
+    state = _State(found.task, found.report, trail)
     for _ in range(found.kit.config.repair.rounds):
         draft, ways, reasons = await _proposed(found, state)
         if draft is None:
@@ -109,7 +137,7 @@ async def _mechanical(found: Found) -> "Mended | _State":
             state.used += names_of(ways)
         else:
             state.spent |= {way.name for way in ways[-1:]}
-    return state
+    return None
 
 
 def names_of(ways: Sequence[Way]) -> tuple[str, ...]:
@@ -193,17 +221,23 @@ def trial(
     )
 
 
-def _refused(found: Found, reasons: Sequence[str]) -> Repair:
+def _refused(
+    found: Found,
+    reasons: Sequence[str],
+    ways: tuple[str, ...] = (),
+    answers: tuple[Key, ...] = (),
+) -> Repair:
     """An attempt that came to no draft."""
     return Repair(
         before=found.task.draft.digest,
         after="",
         labels=tuple(dict.fromkeys(f.label for f in found.wrong)),
-        ways=(),
+        ways=ways,
         diagnosis=_diagnosis(found),
         changed=(),
         diff="",
         refused="; ".join(reasons),
+        answers=answers,
     )
 
 

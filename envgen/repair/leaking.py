@@ -55,7 +55,7 @@ def removed(draft: TaskDraft, finding: Finding, seen: Seen) -> TaskDraft | str:
         return f"the instruction speaks of /{told[0]}: it is given, and cannot be taken away"
     gone = _with_equals(draft, paths, leaked(seen.target, finding), seen)
     tests = _moved(draft, gone)
-    changed = _without(draft, gone, names)
+    changed = without(draft, gone, names)
     if changed == draft:
         return "what makes the answer cannot be told from what makes the rest of the image"
     changed = changed.model_copy(update={"tests": tests})
@@ -96,7 +96,8 @@ def data_in(file: File, data: tuple[bytes, ...]) -> bool:
     return any(one.strip() in view for one in data for view in views)
 
 
-def _without(draft: TaskDraft, gone: frozenset[str], names: tuple[str, ...]) -> TaskDraft:
+def without(draft: TaskDraft, gone: frozenset[str], names: tuple[str, ...]) -> TaskDraft:
+    """The draft without these files, the commands that speak of them, and these variables."""
     environment = draft.environment
     kept = FileTree({p: f for p, f in environment.files.items() if p not in gone})
     setup = tuple(line for line in environment.setup if not _speaks_of(line, gone))

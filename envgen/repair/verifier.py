@@ -13,7 +13,7 @@ from envgen.repair.watching import script
 
 FACTS = "repaired.json"
 _NEW = ("earlier.py", FACTS, "pins.py", "still.py", "more.py")
-_NOTHING: dict[str, Any] = {"pins": "", "repealed": [], "still": False, "more": False}
+_NOTHING: dict[str, Any] = {"pins": "", "repealed": [], "still": False}
 
 
 def facts_of(draft: TaskDraft) -> dict[str, Any]:
@@ -24,13 +24,13 @@ def facts_of(draft: TaskDraft) -> dict[str, Any]:
     return found
 
 
-def wrapped(draft: TaskDraft, more: FileTree | None = None, **changes: Any) -> TaskDraft | str:
+def wrapped(draft: TaskDraft, beside: FileTree | None = None, **changes: Any) -> TaskDraft | str:
     """The draft with these facts about its verifier, or why that cannot be.
 
     Args:
         draft: not an imported one.
-        more: files beside; `more.py` yields checks of its own.
-        changes: of `pins`, `repealed`, `still`, `more`.
+        beside: files beside; `more.py` yields checks of its own.
+        changes: of `pins`, `repealed`, `still`.
     """
     if draft.foreign is not None:
         return "the verifier is a stranger's, to which checks cannot be added"
@@ -42,4 +42,4 @@ def wrapped(draft: TaskDraft, more: FileTree | None = None, **changes: Any) -> T
         tests["check.py"] = script("check.py")
         tests |= {name: script(name) for name in ("pins.py", "still.py")}
     tests[FACTS] = json.dumps(facts_of(draft) | changes, indent=1, sort_keys=True) + "\n"
-    return draft.model_copy(update={"tests": FileTree(tests | dict(more or {}))})
+    return draft.model_copy(update={"tests": FileTree(tests | dict(beside or {}))})

@@ -132,6 +132,6 @@ def knobs() -> dict[str, Any]:
 
 
 def test_knobs_are_few_and_each_is_described() -> None:
-    assert len(knobs()) <= 28
-    assert len(RunConfig.model_fields) <= 7
+    assert len(knobs()) <= 30
+    assert len(RunConfig.model_fields) <= 8
     assert [name for name, knob in knobs().items() if not knob.description] == []

@@ -15,11 +15,12 @@ from envgen.files import FileTree
 from envgen.kit import Kit
 from envgen.ledger import Use
 from envgen.prompts import render
-from envgen.records import Completion, Key, Message, Request, TaskSpec
+from envgen.records import Completion, Key, Message, Request, TaskDraft, TaskSpec
 from envgen.share import share
 
 T = TypeVar("T")
 
+Role = Literal["author", "repairer"]
 SYSTEM = "system.md.j2"
 CONTINUATIONS = 4
 """Times that one answer may go on after it was cut."""
@@ -51,7 +52,8 @@ class Manner:
 class Talk:
     """The messages about one part, and the receipts of its answers."""
 
-    spec: TaskSpec
+    spec: TaskSpec | TaskDraft
+    """What it is about."""
     kit: Kit
     step: str
     manner: Manner
@@ -60,6 +62,7 @@ class Talk:
     keys: list[Key] = field(default_factory=list)
     warnings: tuple[str, ...] = ()
     """What was let pass in answers that were taken."""
+    role: Role = "author"
 
     def say(self, template: str, **values: object) -> str:
         """Add a message of ours, from a template in `prompts/`; returns its text.
@@ -67,7 +70,7 @@ class Talk:
         The template `system.md.j2` says who the model is.
         """
         text = render(share("prompts") / template, **values)
-        role: Literal["system", "user"] = "system" if template == SYSTEM else "user"
+        role: Literal["system", "user"] = "system" if template.endswith(SYSTEM) else "user"
         self.messages.append(Message(role=role, text=text))
         return text
 
@@ -96,7 +99,7 @@ class Talk:
             if completion.finish == "length":
                 reason += " (the answer was cut at the most tokens that it may have: be shorter)"
             self.object(reason)
-        raise Fault(f"author:{self.step}", reason, tuple(self.keys))
+        raise Fault(f"{self.role}:{self.step}", reason, tuple(self.keys))
 
     async def files(
         self,
@@ -105,6 +108,7 @@ class Talk:
         *,
         only: str | None = None,
         also: Callable[[FileTree], str] = lambda files: "",
+        warmer: int = 0,
     ) -> FileTree:
         """The files of an answer. One that was cut is continued from its next file.
 
@@ -113,13 +117,14 @@ class Talk:
             rules: what the files must be.
             only: the one file that may come in another form (see `blocks.read`).
             also: says what else is wrong with them; empty when nothing is.
+            warmer: times that it was asked before.
 
         Raises:
             Fault: as `answer`; `author:truncated` when the end is never reached.
         """
         reason, code = "", self.step
         for round in range(1 + self.manner.rounds):
-            answer = await self._whole(nonce, only, round)
+            answer = await self._whole(nonce, only, warmer + round)
             cut = not answer.whole and not answer.trouble
             reason = answer.trouble or "the answer was cut before its closing line"
             if answer.whole:
@@ -129,7 +134,7 @@ class Talk:
                 return answer.files
             code = "truncated" if cut else self.step
             self.object(reason)
-        raise Fault(f"author:{code}", reason, tuple(self.keys))
+        raise Fault(f"{self.role}:{code}", reason, tuple(self.keys))
 
     async def _whole(self, nonce: str, only: str | None, warmer: int) -> Answer:
         """An answer and its continuations as one."""
@@ -151,7 +156,7 @@ class Talk:
         """One answer to the messages so far, which it is added to."""
         warmth = 0.2 * warmer if self.manner.forgets else 0.0
         request = Request(
-            model=model_of(self.kit),
+            model=model_of(self.kit, self.role),
             messages=tuple(self.messages),
             answer_schema=self.schema,
             temperature=min(HOTTEST, self.manner.temperature + warmth),
@@ -159,13 +164,15 @@ class Talk:
             sample=self.kit.sandbox.ledger.retries(self.spec.slug),
         )
         use = Use(self.spec.slug, self.step)
-        key, completion = await self.kit.llm["author"].complete(request, use)
+        key, completion = await self.kit.llm[self.role].complete(request, use)
         self.keys.append(key)
         if completion.finish in ("refused", "blocked"):
             detail = completion.text[:500] or "no text"
-            raise Fault(f"author:{completion.finish}", f"{self.step}: {detail}", tuple(self.keys))
+            raise Fault(
+                f"{self.role}:{completion.finish}", f"{self.step}: {detail}", tuple(self.keys)
+            )
         if sign := degenerate(completion):
-            raise Fault("author:degenerate", f"{self.step}: {sign}", tuple(self.keys))
+            raise Fault(f"{self.role}:degenerate", f"{self.step}: {sign}", tuple(self.keys))
         self.messages.append(Message(role="assistant", text=completion.text))
         return completion
 
@@ -182,8 +189,10 @@ def author_of(kit: Kit) -> str:
     return f"llm/{model_of(kit).partition(':')[2]}"
 
 
-def model_of(kit: Kit) -> str:
+def model_of(kit: Kit, role: Role = "author") -> str:
     """The configured model. Misconfigured when there is none."""
+    if role == "repairer" and kit.config.repair.model is not None:
+        return kit.config.repair.model
     if kit.config.author.model is None:
         raise Misconfigured(
             "author llm needs a model: name one with --set author.model=gemini:NAME or openai:NAME"

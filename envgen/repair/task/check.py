@@ -33,8 +33,9 @@ def checks(task):
 
 
 def more(task):
-    if not REPAIRED["more"]:
+    """Checks that a repair has written."""
+    try:
+        import more as written
+    except ModuleNotFoundError:
         return ()
-    import more as written
-
     return written.checks(task)
