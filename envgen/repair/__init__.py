@@ -4,7 +4,7 @@ Findings are taken to mechanical repairs, and then, where there is one, to a mod
 make is built and audited like any other task, and the acceptance matrix says whether it is kept.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from envgen.audit import alternatives_of, audit
@@ -61,12 +61,17 @@ class _State:
     """Ways that the draft went through."""
 
 
+Means = Callable[[Found, list[Repair]], Awaitable[Mended | None]]
+"""Tries to repair, adds what it tried to the trail, and gives what was accepted."""
+
+
 async def repair(
     task: BuiltTask,
     report: AuditReport,
     kit: Kit,
     valid: Mapping[str, FileTree] | None = None,
     only: Only = lambda probe, name: True,
+    means: Sequence[Means] | None = None,
 ) -> Mended:
     """Try to repair a task; the trail says what was tried.
 
@@ -76,6 +81,7 @@ async def repair(
         kit: whose ledger makes sure that nothing runs twice.
         valid: known-valid solutions by name; by default those of the task's family.
         only: which attacks the repairer sees.
+        means: by which means, in this order; by default mechanical ones, then the model.
 
     Raises:
         Weather: the engine or the model is in trouble; the repair is unfinished.
@@ -86,7 +92,7 @@ async def repair(
     if before not in REPAIRABLE:
         return _ended(found, (), f"{before} is no label that can be repaired")
     trail: list[Repair] = []
-    for tried in (_mechanical, _modelled):
+    for tried in MEANS if means is None else means:
         done = await tried(found, trail)
         if done is not None:
             return done
@@ -94,7 +100,7 @@ async def repair(
     return _ended(found, trail, reason)
 
 
-async def _modelled(found: Found, trail: list[Repair]) -> Mended | None:
+async def modelled(found: Found, trail: list[Repair]) -> Mended | None:
     """What a model makes of the task as it was found; None where nothing is accepted."""
     kit, first = found.kit, label(found.report, found.kit.config.audit.policy)
     if "repairer" not in kit.llm or first not in MODELLED:
@@ -119,7 +125,7 @@ async def _modelled(found: Found, trail: list[Repair]) -> Mended | None:
     return mended(found, trail, *outcome[0]) if outcome else None
 
 
-async def _mechanical(found: Found, trail: list[Repair]) -> Mended | None:
+async def mechanical(found: Found, trail: list[Repair]) -> Mended | None:
     """Rounds of mechanical repairs; each begins with what the last one left."""
     state = _State(found.task, found.report, trail)
     for _ in range(found.kit.config.repair.rounds):
@@ -138,6 +144,9 @@ async def _mechanical(found: Found, trail: list[Repair]) -> Mended | None:
         else:
             state.spent |= {way.name for way in ways[-1:]}
     return None
+
+
+MEANS: tuple[Means, ...] = (mechanical, modelled)
 
 
 def names_of(ways: Sequence[Way]) -> tuple[str, ...]:
