@@ -26,10 +26,8 @@ from tests.repair.tasks import EXISTS, RIGHT, SOLVE, TOTALS, UNLIKE, VALID, task
 pytestmark = pytest.mark.box
 
 ALL = os.environ.get("ENVGEN_REPAIRERS") == "all"
-GOOD = (
-    EXISTS.replace("import Check", "import Check, exact_text")
-    + RIGHT.partition("checks(task):\n")[2]
-)
+_BODY = RIGHT.partition("checks(task):\n")[2]
+GOOD = EXISTS.replace("import Check", "import Check, exact_text") + _BODY
 LYING = f'{EXISTS}    yield Check("totals are right", 1.0)\n'
 WEAKER = RIGHT.replace('"totals", ', '"some totals", ')
 BROKEN = f'{GOOD}    yield Check("head", float((text or "").startswith("state")))\n'
