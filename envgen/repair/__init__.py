@@ -165,8 +165,8 @@ async def _proposed(
             if way.name in state.spent:
                 continue
             made = way.change(draft, finding, seen)
-            if isinstance(made, str):
-                reasons.append(f"{way.name}: {made}")
+            if isinstance(made, str) or made == draft:
+                reasons.append(f"{way.name}: {made if isinstance(made, str) else 'no change'}")
                 continue
             draft = made
             ways.append(way)

@@ -4,7 +4,6 @@ Mechanical repairs are pure. What they need of the world is executed here, throu
 what the gates and the audit have executed before: the reference and the valid alternatives.
 """
 
-import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from envgen.audit.target import Target
 from envgen.audit.workbench import Workbench
 from envgen.errors import Fault
 from envgen.files import FileTree
-from envgen.grade import attempt, solve
+from envgen.grade import attempt, grade, solve
 from envgen.ledger import Use
 from envgen.records import AuditReport
 from envgen.repair import watching
@@ -32,7 +31,8 @@ class Seen:
         report: of its audit.
         reference: files that the reference leaves; empty when there is none.
         others: the same of valid alternatives, by name.
-        answers: what programs answered, for the reference first and then for each alternative.
+        answers: what programs answered, for the reference first and then for each alternative;
+            where the verifier is too weak.
         failed: names of checks that an alternative fails and the reference passes.
         checks: how many checks there are.
     """
@@ -51,7 +51,9 @@ async def look(bench: Workbench, report: AuditReport, valid: Mapping[str, FileTr
     if not bench.outputs:
         return Seen(bench.target, report, {}, {})
     trees = [bench.task.draft.solution, *(tree for _, tree in sorted(valid.items()))]
-    answers, graded = await asyncio.gather(_watched(bench, trees), _graded(bench, valid))
+    weak = any(f.label == "VERIFIER-TOO-WEAK" for f in report.findings)
+    graded = await _graded(bench, valid)
+    answers = await _watched(bench, trees) if weak else ()
     failed = dict.fromkeys(name for _, names in graded.values() for name in names)
     if any(f.trial == "swapping:rewritten" for f in report.findings):
         failed |= dict.fromkeys(await _rewritten(bench, report))
@@ -87,8 +89,6 @@ async def _graded(
 
 async def _rewritten(bench: Workbench, report: AuditReport) -> tuple[str, ...]:
     """Checks that fail where the reference's JSON is written in another way."""
-    from envgen.grade import grade
-
     blob = next(t.outputs for t in report.trials if (t.probe, t.name) == ("swapping", "rewritten"))
     use = bench.use("swapping")
     _, score = await grade(bench.task.draft, bench.task.image, blob, bench.kit, use)
