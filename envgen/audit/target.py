@@ -15,15 +15,13 @@ from envgen.audit import naming
 from envgen.ledger import Blobs
 from envgen.records import HOME, BuiltTask
 
-ENV = "/env:"
-"""Begins the path of an entry that is no file, but a variable of the agent's."""
-LONG = 24
-"""Characters from which on a variable of one line may be somebody's answer."""
+ENVIRONMENT = "/proc/self/environ"
+"""Where the variables of an image can be read by whoever runs in it."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A regular file that the task adds to its base."""
+    """A regular file that the task adds to its base; or what its image says in variables."""
 
     path: str
     """Absolute."""
@@ -128,6 +126,8 @@ class Target:
         The name of an output is its own: another file that is called so is not meant.
         """
         name = PurePosixPath(path).name
+        if path == ENVIRONMENT:
+            return False
         if name in self._own_names:
             return path in self.named or path in self.outputs
         return name in self.instruction or any(
@@ -157,11 +157,9 @@ def target_of(task: BuiltTask, blobs: Blobs, noise: float) -> Target:
         if not path.startswith(f"{foreign.WHEELS}/")
         and (f"/{path}" not in now or now[f"/{path}"]["sha256"] != file.sha256)
     ]
-    entries += [
-        Entry(f"{ENV}{name}", value.encode(), 0o644, False)
-        for name, value in (maker.env if maker else ())
-        if "\n" in value or len(value) >= LONG
-    ]
+    if maker and (variables := maker.env + maker.agent_env):
+        data = "".join(f"{name}={value}\0" for name, value in variables).encode()
+        entries.append(Entry(ENVIRONMENT, data, 0o400, own=False))
     return Target(
         instruction=draft.instruction,
         workdir=draft.workdir,

@@ -19,6 +19,7 @@ LIMIT = 8 << 20
 """Most bytes that are unpacked of one file, all its views together."""
 MEMBERS = 200
 
+_VARIABLES = re.compile(rb"(?:[A-Za-z_][A-Za-z0-9_]*=[^\0]*\0)+")
 _TROUBLE = (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error, zipfile.BadZipFile,
             tarfile.TarError, RuntimeError, RecursionError)  # fmt: skip
 
@@ -34,6 +35,9 @@ def views(data: bytes) -> dict[str, bytes]:
 
 
 def _packed(data: bytes) -> dict[str, bytes]:
+    if data[-1:] == b"\0" and _VARIABLES.fullmatch(data):
+        pairs = [one.partition(b"=") for one in data[:-1].split(b"\0")]
+        return {f"env:{name.decode()}": value + b"\n" for name, _, value in pairs}
     if data[:2] == b"\x1f\x8b":
         return _inside("gzip", gzip.GzipFile(fileobj=io.BytesIO(data)).read(LIMIT))
     if data[:3] == b"BZh":

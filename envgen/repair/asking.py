@@ -43,7 +43,7 @@ class Conversation:
         self.draft, self.label, self.finding, self.seen = draft, label, finding, seen
         self.small = kit.config.author.profile == "small"
         manner = SMALL if self.small else FULL
-        self.talk = Talk(draft, kit, "repair", manner, role="repairer")
+        self.talk = Talk(draft.slug, kit, "repair", manner, role="repairer")
         self.nonce = nonce_of("repair", draft.digest, finding.digest)
         self._ask()
 

@@ -8,14 +8,13 @@ import re
 from pathlib import PurePosixPath
 
 from envgen.audit import unpacking
-from envgen.audit.target import ENV as ENTRY
-from envgen.audit.target import Target
+from envgen.audit.target import ENVIRONMENT, Target
 from envgen.files import File, FileTree
-from envgen.records import BuildStep, Finding, Foreign, TaskDraft
+from envgen.records import AuditReport, BuildStep, Finding, Foreign, TaskDraft
 from envgen.repair.seen import Seen
 
-ENV = f"environment{ENTRY}"
-"""Begins the place of a variable of the image."""
+VARIABLES = f"environment{ENVIRONMENT}"
+"""The place of all variables of the image."""
 MOVED = "moved"
 LEAST = 8
 """Shorter contents stand anywhere, and prove nothing by being there."""
@@ -23,37 +22,41 @@ LEAST = 8
 
 def places_of(finding: Finding) -> tuple[str, ...]:
     """Paths in the image, without the leading slash, that a finding speaks of."""
-    files = (place.file for place in finding.places if not place.file.startswith(ENV))
+    files = (place.file for place in finding.places if place.file != VARIABLES)
     return tuple(f.removeprefix("environment/") for f in files if f.startswith("environment/"))
 
 
-def variables_of(finding: Finding) -> tuple[str, ...]:
-    """The variables that a finding speaks of."""
-    files = (place.file for place in finding.places)
-    return tuple(f.removeprefix(ENV) for f in files if f.startswith(ENV))
+def variables_of(report: AuditReport, finding: Finding) -> tuple[str, ...]:
+    """The variables that the work which proves a finding reads."""
+    trial = next((t for t in report.trials if f"{t.probe}:{t.name}" == finding.trial), None)
+    if trial is None or all(place.file != VARIABLES for place in finding.places):
+        return ()
+    texts = "\n".join(file.data.decode(errors="replace") for file in trial.tree.values())
+    return tuple(dict.fromkeys(re.findall(r"(?:\benv:|\$\{?|environ\W+)([A-Za-z_]\w*)", texts)))
 
 
-def leaked(target: Target, finding: Finding) -> tuple[bytes, ...]:
+def leaked(target: Target, report: AuditReport, finding: Finding) -> tuple[bytes, ...]:
     """The contents that a finding speaks of, also as they are packed; not what is given."""
     paths = {f"/{path}" for path in places_of(finding) if not target.told(f"/{path}")}
-    paths |= {f"{ENTRY}{name}" for name in variables_of(finding)}
-    found = [
-        view
-        for entry in target.entries
-        if entry.path in paths
-        for view in unpacking.views(entry.data).values()
-    ]
+    names = {f"env:{name}" for name in variables_of(report, finding)}
+    found = list[bytes]()
+    for entry in target.entries:
+        views = unpacking.views(entry.data)
+        if entry.path in paths:
+            found += views.values()
+        elif entry.path == ENVIRONMENT:
+            found += [view for name, view in views.items() if name in names]
     return tuple(dict.fromkeys(data for data in found if len(data.strip()) >= LEAST))
 
 
 def removed(draft: TaskDraft, finding: Finding, seen: Seen) -> TaskDraft | str:
     """The draft without the files, commands and variables that give the answer."""
-    paths, names = places_of(finding), variables_of(finding)
+    paths, names = places_of(finding), variables_of(seen.report, finding)
     if not paths and not names:
         return "the finding does not say where the answer lies"
     if told := [p for p in paths if seen.target.told(f"/{p}")]:
         return f"the instruction speaks of /{told[0]}: it is given, and cannot be taken away"
-    gone = _with_equals(draft, paths, leaked(seen.target, finding), seen)
+    gone = _with_equals(draft, paths, leaked(seen.target, seen.report, finding), seen)
     tests = _moved(draft, gone)
     changed = without(draft, gone, names)
     if changed == draft:

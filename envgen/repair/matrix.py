@@ -178,7 +178,7 @@ def _leaks(found: BuiltTask, before: AuditReport, repaired: BuiltTask, kit: Kit)
     blobs, noise = kit.sandbox.blobs, kit.config.audit.noise
     target = target_of(found, blobs, noise)
     leaks = [f for f in before.findings if f.label == "ANSWER-LEAK" and f.proven]
-    data = {one.strip() for finding in leaks for one in leaked(target, finding)}
+    data = {one.strip() for finding in leaks for one in leaked(target, before, finding)}
     if not data:
         return Criterion(name="leaked bytes", holds=None, told="nothing leaked that has bytes")
     new = target_of(repaired, blobs, noise)

@@ -163,7 +163,7 @@ _UNLIKE = re.compile(
 
 def _differs(before: TaskDraft, after: TaskDraft, finding: Finding, seen: Seen) -> Iterator[str]:
     """A check that a result is not what leaked: by its bytes, its digest, its path or its name."""
-    data = leaked(seen.target, finding)
+    data = leaked(seen.target, seen.report, finding)
     marks = {mark for one in data for mark in _digests(one)}
     marks |= {PurePosixPath(path).name for path in places_of(finding)}
     known = {line for file in before.tests.values() for line in file.data.split(b"\n")}

@@ -266,6 +266,6 @@ def linked(place: Path) -> Leak:
 
 
 def variable(place: Path) -> Leak:
-    wanted = 'os.environ["VISITS_DIGEST"]'
-    draft = imported(place, "variable", f"ENV VISITS_DIGEST={DIGEST}\n", wanted)
-    return Leak(draft, 'echo "$VISITS_DIGEST" > /home/visitor/digest.txt\n')
+    wanted = 'os.environ["EXPECTED_DIGEST"]'
+    draft = imported(place, "variable", f"ENV EXPECTED_DIGEST={DIGEST}\n", wanted)
+    return Leak(draft, 'echo "$EXPECTED_DIGEST" > /home/visitor/digest.txt\n')

@@ -4,15 +4,16 @@ import base64
 import json
 import zlib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from envgen.audit.target import Entry, Target
+from envgen.audit.target import ENVIRONMENT, Entry, Target
 from envgen.files import FileTree
 from envgen.lint import lint
-from envgen.records import AuditReport, Exploitability, Finding, Label, Place, TaskDraft
+from envgen.records import AuditReport, Exploitability, Finding, Label, Place, TaskDraft, Trial
 from envgen.repair import changes, isolating, leaking, matching, pinning, policy, steadying
 from envgen.repair.seen import Seen
 from envgen.repair.verifier import facts_of
@@ -32,7 +33,8 @@ def seen(draft: TaskDraft, left: Mapping[str, str] | None = None, **more: Any) -
         for path, file in draft.environment.files.items()
     ]
     if draft.foreign is not None:
-        entries += [Entry(f"/env:{n}", v.encode(), 0o644, False) for n, v in draft.foreign.env]
+        data = "".join(f"{name}={value}\0" for name, value in draft.foreign.env).encode()
+        entries.append(Entry(ENVIRONMENT, data, 0o400, False))
     target = Target(
         draft.instruction,
         draft.workdir,
@@ -101,9 +103,16 @@ def test_what_the_instruction_gives_is_hidden_from_grading_and_never_taken_away(
 def test_a_variable_becomes_the_tests_own(tmp_path: Path) -> None:
     value = "0123456789abcdef0123456789abcdef"
     draft = imported(tmp_path, "v", f"ENV WANTED={value}\n", 'os.environ["WANTED"]')
-    found = finding("ANSWER-LEAK", "environment/env:WANTED")
-    assert leaking.leaked(seen(draft).target, found) == (value.encode(), bytes.fromhex(value))
-    change = made(leaking.removed(draft, found, seen(draft)))
+    found = finding("ANSWER-LEAK", f"environment{ENVIRONMENT}")
+    found = found.model_copy(update={"trial": "copying:copied"})
+    tree = FileTree({"solve.sh": "true\n", "plan.json": '{"view": "env:WANTED"}'})
+    trial = Trial(
+        probe="copying", name="copied", does="", keys=("k",), reward=1, passed=True, tree=tree
+    )
+    report = REPORT.model_copy(update={"trials": (trial,)})
+    look = replace(seen(draft), report=report)
+    assert leaking.leaked(look.target, report, found) == (f"{value}\n".encode(),)
+    change = made(leaking.removed(draft, found, look))
     assert change.foreign is not None
     assert (change.foreign.env, change.foreign.test_env) == ((), (("WANTED", value),))
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from envgen.audit import naming, submissions, unpacking
 from envgen.audit.probes.gain import gained
-from envgen.audit.target import ENV, Entry, Target
+from envgen.audit.target import Entry, Target
 from envgen.files import File, FileTree
 from envgen.records import Attack, Exploitability, Place
 
@@ -88,7 +88,6 @@ def _points(path: str, entry: Entry, view: str, data: bytes, target: Target) -> 
     points += 4 * (wanted.stem in inner.name and inner.name != wanted.name)
     points += 2 * (inner.suffix == wanted.suffix != "")
     points += 2 * bool(TELLING.search(inner.name) or TELLING.search(entry.path))
-    points += entry.path.startswith(ENV)  # long variables are few, and each is worth a try
     points += _form(wanted, data, target)
     return points
 

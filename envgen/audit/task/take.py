@@ -15,7 +15,8 @@ def main():
         plan = json.load(file)
     for path, take in plan["take"].items():
         try:
-            data = unpacking.views(content(take["file"]))[take["view"]]
+            with open(take["file"], "rb") as file:
+                data = unpacking.views(file.read())[take["view"]]
         except (OSError, KeyError) as error:
             print(f"{path}: {error}")
             continue
@@ -26,14 +27,6 @@ def main():
             best = like(path, left)
             if best:
                 put(path, best, 0o755)
-
-
-def content(path):
-    """Of a file; or of a variable, which stands as /env:NAME."""
-    if path.startswith("/env:"):
-        return os.environ[path[len("/env:") :]].encode()
-    with open(path, "rb") as file:
-        return file.read()
 
 
 def put(path, data, mode):

@@ -15,12 +15,12 @@ from envgen.files import FileTree
 from envgen.kit import Kit
 from envgen.ledger import Use
 from envgen.prompts import render
-from envgen.records import Completion, Key, Message, Request, TaskDraft, TaskSpec
+from envgen.records import Completion, Key, Message, Request
 from envgen.share import share
 
 T = TypeVar("T")
 
-Role = Literal["author", "repairer"]
+Role = Literal["author", "critic", "repairer"]
 SYSTEM = "system.md.j2"
 CONTINUATIONS = 4
 """Times that one answer may go on after it was cut."""
@@ -52,17 +52,20 @@ class Manner:
 class Talk:
     """The messages about one part, and the receipts of its answers."""
 
-    spec: TaskSpec | TaskDraft
-    """What it is about."""
+    task: str
+    """The task's name."""
     kit: Kit
     step: str
     manner: Manner
     schema: str | None = None
+    role: Role = "author"
+    """Who is asked; faults begin with it."""
     messages: list[Message] = field(default_factory=list)
     keys: list[Key] = field(default_factory=list)
     warnings: tuple[str, ...] = ()
     """What was let pass in answers that were taken."""
-    role: Role = "author"
+    echo: str = ""
+    """What every answer holds, whoever gives it (see `Request.echo`)."""
 
     def say(self, template: str, **values: object) -> str:
         """Add a message of ours, from a template in `prompts/`; returns its text.
@@ -86,8 +89,8 @@ class Talk:
             read: raises ValueError with what is wrong, in words for the model.
 
         Raises:
-            Fault: `author:refused`, `author:blocked`, `author:degenerate`, or `author:<step>` when
-                no answer could be read.
+            Fault: `author:refused`, `author:blocked`, `author:degenerate` (or `critic:...`), or
+                `author:<step>` when no answer could be read.
         """
         reason = ""
         for round in range(1 + self.manner.rounds):
@@ -161,10 +164,11 @@ class Talk:
             answer_schema=self.schema,
             temperature=min(HOTTEST, self.manner.temperature + warmth),
             max_tokens=self.manner.max_tokens,
-            sample=self.kit.sandbox.ledger.retries(self.spec.slug),
+            sample=self.kit.sandbox.ledger.retries(chances(self.task, self.role)),
+            echo=self.echo,
         )
-        use = Use(self.spec.slug, self.step)
-        key, completion = await self.kit.llm[self.role].complete(request, use)
+        step = self.step if self.role == "author" else f"{self.role}:{self.step}"
+        key, completion = await self.kit.llm[self.role].complete(request, Use(self.task, step))
         self.keys.append(key)
         if completion.finish in ("refused", "blocked"):
             detail = completion.text[:500] or "no text"
@@ -184,26 +188,34 @@ class Talk:
             self.say("again.md.j2", reason=quoted(reason))
 
 
+def chances(task: str, role: Role) -> str:
+    """The name under which the ledger counts another chance: each role has its own."""
+    return task if role == "author" else f"{role} of {task}"
+
+
 def author_of(kit: Kit) -> str:
     """The author's name as it stands in drafts."""
     return f"llm/{model_of(kit).partition(':')[2]}"
 
 
 def model_of(kit: Kit, role: Role = "author") -> str:
-    """The configured model. Misconfigured when there is none."""
-    if role == "repairer" and kit.config.repair.model is not None:
-        return kit.config.repair.model
-    if kit.config.author.model is None:
+    """The model that is configured for a role. Misconfigured when there is none."""
+    models = {
+        "author": ("author.model", kit.config.author.model),
+        "repairer": ("repair.model", kit.config.repair.model),
+    }
+    group, model = models[role]
+    if model is None:
         raise Misconfigured(
-            "author llm needs a model: name one with --set author.model=gemini:NAME or openai:NAME"
+            f"the {role} needs a model: name one with --set {group}=gemini:NAME or openai:NAME"
         )
-    return kit.config.author.model
+    return model
 
 
-def quoted(text: str) -> str:
+def quoted(text: str, most: int = EVIDENCE_CHARS) -> str:
     """Text that is nobody's instruction: bounded, without control characters, each line marked."""
-    if len(text) > EVIDENCE_CHARS:
-        half = EVIDENCE_CHARS // 2
+    if len(text) > most:
+        half = most // 2
         text = f"{text[:half]}\n[...]\n{text[-half:]}"
     clean = "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text)
     return "\n".join(f"| {line}" for line in clean.splitlines())

@@ -123,7 +123,7 @@ class Writing:
         )
 
     def _talk(self, part: Part) -> Talk:
-        talk = Talk(self.spec, self.kit, part, CODE)
+        talk = Talk(self.spec.slug, self.kit, part, CODE)
         talk.say("system.md.j2")
         return talk
 

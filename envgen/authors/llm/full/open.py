@@ -63,7 +63,7 @@ def tools_of(spec: TaskSpec, brief: Brief | None = None) -> tuple[str, ...]:
 
 def briefing(spec: TaskSpec, kit: Kit, catalogue: axes.Catalogue) -> Talk:
     """The talk about what the task is, with its question asked."""
-    talk = Talk(spec, kit, "task", IDEAS, text_of(schema_of(Brief)))
+    talk = Talk(spec.slug, kit, "task", IDEAS, text_of(schema_of(Brief)))
     talk.say("system.md.j2")
     talk.say("task.md.j2", **asked_of(spec, catalogue))
     return talk
@@ -104,7 +104,7 @@ async def opened(spec: TaskSpec, kit: Kit, brief: Brief, evidence: str = "") -> 
     made = await _material(spec, kit, brief)
     names = {f"environment{file.path}": file.path for file in brief.files}
     nonce = nonce_of("files", brief.model_dump_json(), evidence)
-    talk = Talk(spec, kit, "task", FILES)
+    talk = Talk(spec.slug, kit, "task", FILES)
     talk.say("system.md.j2")
     asked = talk.say(
         "files.md.j2",
@@ -146,7 +146,7 @@ async def _material(spec: TaskSpec, kit: Kit, brief: Brief) -> fixtures.Made | N
     if spec.fixture == "text_only" and not brief.tables:
         return None
     schema = text_of(fixtures.schema(spec.fixture))
-    talk = Talk(spec, kit, "task", IDEAS, schema)
+    talk = Talk(spec.slug, kit, "task", IDEAS, schema)
     talk.say("system.md.j2")
     words = fixtures.words(spec.fixture).read_text()
     talk.say("fixture.md.j2", brief=brief, where=MATERIAL, words=words)

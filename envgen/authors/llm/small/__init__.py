@@ -59,7 +59,7 @@ async def written(
 
 
 async def _data(spec: TaskSpec, shape: Shape, kit: Kit, texts: axes.Catalogue) -> datas.Data:
-    talk = Talk(spec, kit, "task", FORMS, text_of(datas.schema(shape.wanted)))
+    talk = Talk(spec.slug, kit, "task", FORMS, text_of(datas.schema(shape.wanted)))
     talk.say(
         "small/data.md.j2",
         persona=spec.persona,
@@ -88,7 +88,7 @@ async def _task(spec: TaskSpec, shape: Shape, data: datas.Data, kit: Kit) -> Com
     if not shape.needs:
         return compose(spec, shape, data, ())
     gaps = gaps_of(shape, data)
-    talk = Talk(spec, kit, "verifier", FORMS, text_of(asks.schema(data, gaps, shape.needs)))
+    talk = Talk(spec.slug, kit, "verifier", FORMS, text_of(asks.schema(data, gaps, shape.needs)))
     talk.say("small/items.md.j2", data=data, needs=shape.needs)
     return await talk.answer(
         lambda text: compose(spec, shape, data, asks.read_items(text, data, gaps, shape.needs))
@@ -103,7 +103,7 @@ async def _solution(
     A small model that is shown its wrong program explains it and hands it back.
     """
     manner = replace(CODE, temperature=CODE.temperature + 0.25 * failed)
-    talk = Talk(spec, kit, "solution", manner)
+    talk = Talk(spec.slug, kit, "solution", manner)
     talk.say(
         "small/solution.md.j2",
         what=f"the program {shape.program}" if shape.program else "a Bash script",
