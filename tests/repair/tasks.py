@@ -19,6 +19,8 @@ from tests.corpora import HARBOR, separate, written
 
 ORDERS = "id,state,cents\n1,open,250\n2,shut,100\n3,open,50\n4,void,75\n5,shut,310\n6,late,12\n"
 TOTALS = "late 12\nopen 300\nshut 410\nvoid 75\n"
+OLD = f"# by hand, last week\n{TOTALS}"
+"""The answer, and not to the byte what the reference writes."""
 INSTRUCTION = """\
 `/home/agent/orders.csv` has one order a line. Write `/home/agent/totals.txt`: for each `state` a
 line with the state, one space, and the sum of its `cents`, in the byte order of the states. Lines
@@ -182,7 +184,7 @@ def leaks(place: Path) -> dict[str, Leak]:
     starts = "#!/bin/bash\ncat > ~/sums.py <<'END'\n"
     return {
         "appended": Leak(
-            task(UNLIKE, {"opt/old/totals.txt": own}),
+            task(UNLIKE, {"opt/old/totals.txt": OLD.encode()}),
             f"(cat /opt/old/totals.txt; echo '# mine') > {out}\n",
         ),
         "re-encoded": Leak(

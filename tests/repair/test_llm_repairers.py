@@ -22,13 +22,15 @@ from envgen.pipeline import proven
 from envgen.records import BuiltTask, Mended, TaskDraft
 from envgen.repair import modelled, repair
 from tests.loopback import Ask, Loopback, Reply, openai
-from tests.repair.tasks import EXISTS, RIGHT, SOLVE, TOTALS, UNLIKE, VALID, task
+from tests.repair.tasks import EXISTS, OLD, RIGHT, SOLVE, TOTALS, UNLIKE, VALID, task
 
 pytestmark = pytest.mark.box
 
 ALL = os.environ.get("ENVGEN_REPAIRERS") == "all"
 _BODY = RIGHT.partition("checks(task):\n")[2]
-GOOD = EXISTS.replace("import Check", "import Check, exact_text") + _BODY
+GOOD = EXISTS.replace("import Check", "import Check, exact_text") + _BODY.replace(
+    'task.truth["totals"])', 'task.truth["totals"], weight=20)'
+)
 LYING = f'{EXISTS}    yield Check("totals are right", 1.0)\n'
 WEAKER = RIGHT.replace('"totals", ', '"some totals", ')
 BROKEN = f'{GOOD}    yield Check("head", float((text or "").startswith("state")))\n'
@@ -36,10 +38,9 @@ CRASHING = f"{GOOD}    task.truth['nothing']\n"
 MARKED = f'{RIGHT}    yield Check("made with awk", float(task.exists(".awk")))\n'.replace(
     "import exact_text", "import Check, exact_text"
 )
-NOT_THE_SAME = (
-    GOOD.replace("def checks", 'OLD = open("/tests/data/totals.txt").read()\n\n\ndef checks')
-    + '    yield Check("own work", float(text != OLD))\n'
-)
+NOT_THE_SAME = f"""{UNLIKE}    with open("/tests/data/totals.txt") as file:
+        yield Check("other work", float(text != file.read()))
+"""
 SENTENCE = "Leave an empty file `/home/agent/.awk` beside it.\n"
 
 
@@ -56,11 +57,12 @@ def weak() -> TaskDraft:
 
 
 def leaking() -> TaskDraft:
-    return task(UNLIKE.replace("task.truth", "task.truth"), {"opt/old/totals.txt": TOTALS.encode()})
+    return task(UNLIKE, {"opt/old/totals.txt": OLD.encode()})
 
 
 def unequal() -> TaskDraft:
-    return task(MARKED, solution=FileTree({"solve.sh": f"{SOLVE}touch .awk\n"}))
+    solution = FileTree({"solve.sh": f"{SOLVE}touch .awk\n"})
+    return task(MARKED, solution=solution, secrets=("open 300\nshut 410",))
 
 
 TASKS = {"weak": weak, "leaking": leaking, "unequal": unequal}
