@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from envgen.authors.llm.ask import Role, chances
 from envgen.errors import Misconfigured
 from envgen.export import parquet
 from envgen.ledger import Ledger
@@ -81,5 +82,6 @@ def dead(rejections: Path, ledger: Ledger, task: str = "") -> list[Letter]:
 def retry(letters: Collection[Letter], ledger: Ledger) -> int:
     """Give each task another chance at the next run; returns how many."""
     for letter in letters:
-        ledger.retry(letter.task)
+        role: Role = "repairer" if letter.step == "repair" else "author"
+        ledger.retry(chances(letter.task, role))
     return len(letters)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from envgen import auditing, config, repairing, runs, tables
+from envgen import auditing, config, letters, repairing, runs, tables
 from envgen.errors import HostDiskFull, Misconfigured
 from envgen.export import parquet, repairs
 from envgen.files import FileTree
@@ -224,3 +224,10 @@ def test_the_page_shows_finding_difference_and_matrix(
     assert not any(ord(c) < 32 and c != "\n" for c in shown)
     with pytest.raises(Misconfigured, match="no repair of a task 'none'"):
         repairing.shown(folder, "none")
+
+
+def test_another_chance_for_a_refused_repair_is_the_repairers_alone(make: Make) -> None:
+    ledger = make().sandbox.ledger
+    dead = letters.Letter("t-1", "repair", "ANSWER-LEAK", "", 0, ())
+    assert letters.retry([dead], ledger) == 1
+    assert (ledger.retries("repairer of t-1"), ledger.retries("t-1")) == (1, 0)
