@@ -7,7 +7,8 @@ Each refusal goes back to the model, a bounded number of times.
 
 from collections.abc import Awaitable, Callable
 
-from envgen.authors.llm.ask import Manner, Talk, model_of, quoted
+from envgen.authors.llm.ask import Manner, Talk, model_of
+from envgen.authors.llm.ask import quoted as quoted_within
 from envgen.authors.llm.blocks import nonce_of
 from envgen.authors.llm.contents import Rules
 from envgen.authors.llm.full import kit_words
@@ -26,8 +27,10 @@ from envgen.share import share
 
 FULL = Manner(temperature=1.0, max_tokens=24_000, rounds=0)
 SMALL = Manner(temperature=0.4, max_tokens=700, rounds=0, forgets=True)
-SHOWN, MOST_SHOWN = 4_000, 16_000
-"""Characters of one file, and of all files of a kind, that a question shows."""
+SHOWN, MOST_SHOWN = 12_000, 24_000
+"""Characters of one program, and of all files of a kind, that a question shows."""
+DATA_SHOWN = 1_000
+"""Of a file that is no program."""
 SMALL_SHOWN = 1_500
 MORE = r"more\.py"
 ENDS = ("refused", "blocked", "degenerate")
@@ -68,7 +71,7 @@ class Conversation:
             listing=quoted("\n".join(listing(self.draft.environment.files))),
             tests=[(p, quoted(t)) for p, t in _shown(self.draft.tests)],
             solution=[(p, quoted(t)) for p, t in _shown(self.draft.solution)],
-            left=_left(self.seen, SHOWN // 4),
+            left=_left(self.seen, DATA_SHOWN),
             kit="" if self.draft.foreign else kit_words(),
             failed=", ".join(self.seen.failed),
             form=form,
@@ -164,6 +167,11 @@ async def asked(conversation: Conversation, rounds: int, tried: Try, refuse: Ref
 # -- what is shown -----------------------------------------------------------------------------
 
 
+def quoted(text: str) -> str:
+    """Text that others wrote, line by line, as far as a question shows any."""
+    return quoted_within(text, MOST_SHOWN)
+
+
 def _shown(tree: FileTree) -> list[tuple[str, str]]:
     """Texts of a side, the verifier's programs first; long ones are cut."""
     found, left = [], MOST_SHOWN
@@ -171,7 +179,7 @@ def _shown(tree: FileTree) -> list[tuple[str, str]]:
         text = tree[path].data.decode(errors="replace")
         if "\0" in text or left <= 0:
             continue
-        most = min(SHOWN if path.endswith((".py", ".sh")) else SHOWN // 4, left)
+        most = min(SHOWN if path.endswith((".py", ".sh")) else DATA_SHOWN, left)
         found.append(
             (path, text if len(text) <= most else f"{text[:most]}\n[the rest is not shown]")
         )
