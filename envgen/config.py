@@ -46,6 +46,16 @@ class AuthorConfig(_Group):
     speaks its format."""
 
 
+class LongPrice(_Group):
+    """What a model costs where the question is long, in US dollars per million tokens."""
+
+    over: int = Field(ge=1)
+    """Tokens of the question, cached ones included, from beyond which all of a call costs so."""
+    input: float = Field(ge=0)
+    cached: float | None = Field(None, ge=0)
+    output: float = Field(ge=0)
+
+
 class Price(_Group):
     """What a model costs, in US dollars per million tokens."""
 
@@ -55,8 +65,12 @@ class Price(_Group):
     """The part of the question that the provider had cached; none = as the rest of it."""
     output: float = Field(ge=0)
     """The answer, thinking included."""
+    long: LongPrice | None = None
+    """What it costs where the question is long; none = the same."""
     batch: float = Field(1.0, ge=0, le=1)
     """Factor on all three in the batch lane."""
+    batch_cached: float | None = Field(None, ge=0, le=1)
+    """Another factor on what was cached, in the batch lane."""
     flex: float = Field(1.0, ge=0, le=1)
     """Factor on all three in the flex lane."""
 
@@ -117,6 +131,46 @@ class AuditConfig(_Group):
     noise: float = Field(0.15, ge=0, lt=1)
     """Reward above the untouched container's that wrong work may earn: graded checks pay a little
     for the mere form of an answer: a header line, files that agree with each other."""
+    critic: str | None = Field(None, pattern=r"^(gemini|openai):\S+$")
+    """The model that reads each task and says what is wrong with it: `gemini:NAME`, or
+    `openai:NAME`; none = no critic. What it says is executed before it counts."""
+    critic_profile: Literal["full", "small"] = "full"
+    """`small`: for models of one or two billion parameters, which are shown less."""
+    critic_agrees: bool = False
+    """Ask twice, in different words: what only one of the two says is noted, and no finding, unless
+    its exploit works."""
+
+
+class AgentConfig(_Group):
+    """How an agent works on a task, and who plays it."""
+
+    model: str | None = Field(None, pattern=r"^(gemini|openai|scripted):\S+$")
+    """The policy: `gemini:NAME`, `openai:NAME` (with llm.base_url for a server of one's own), or
+    `scripted:reference` and `scripted:nothing`, which need no model."""
+    tools: Literal["blocks", "calls"] = "blocks"
+    """How a command is written: `blocks`: between fences, which every model can; `calls`: as the
+    provider's own tool calls."""
+    steps: int = Field(64, ge=1, le=1000)
+    """Most turns of an episode."""
+    tokens: int = Field(65_536, ge=1)
+    """Most tokens that the policy samples in an episode, thinking included."""
+    turn_tokens: int = Field(8192, ge=1)
+    """Most tokens of one turn."""
+    seconds: int | None = Field(None, ge=1, le=86_400)
+    """Most seconds of an episode, from the moment that it has its sandbox; none = what the task
+    gives its agent."""
+    command_seconds: int = Field(120, ge=1, le=3600)
+    """Most seconds of one command."""
+    mistakes: int = Field(8, ge=0, le=1000)
+    """Turns in a row without a command that are answered; one more ends the episode."""
+    output_chars: int = Field(10_000, ge=200)
+    """Most characters of an output that the agent sees."""
+    thinking: Literal["keep", "strip"] = "keep"
+    """Whether earlier thinking stays in the history that the model is sent."""
+    temperature: float = Field(1.0, ge=0, le=2)
+    """Of sampling."""
+    top_p: float = Field(1.0, gt=0, le=1)
+    """Of sampling."""
 
 
 class RepairConfig(_Group):
@@ -140,6 +194,86 @@ class ExportConfig(_Group):
     them offline), in task.toml (every provider, but Docker needs a registry for it), or nowhere."""
 
 
+class TrainConfig(_Group):
+    """How a policy is trained; the defaults are those of the TMax recipe."""
+
+    model: str | None = None
+    """Folder of the model to begin with, as transformers writes it."""
+    steps: int = Field(500, ge=1)
+    """Optimiser steps in all."""
+    seed: int = Field(0, ge=0, lt=2**63)
+    """Of the order of tasks, and of sampling where the trainer itself samples."""
+    group: int = Field(32, ge=2, le=1024)
+    """Rollouts of one task that are compared with each other."""
+    groups: int = Field(8, ge=1, le=1024)
+    """Groups in a batch, which is one optimiser step."""
+    reward: Literal["passed", "graded"] = "passed"
+    """`passed`: 1 for a task that is wholly solved, else 0. `graded`: the verifier's reward."""
+    loss: Literal["tv", "kl", "clip"] = "tv"
+    """`tv`, `kl`: DPPO by that divergence. `clip`: GRPO, as a baseline."""
+    delta: float = Field(0.1, gt=0)
+    """Radius of DPPO's trust region; for `kl`, 0.05 is usual."""
+    clip: tuple[float, float] = (0.2, 0.272)
+    """How far below and above 1 GRPO lets the ratio go."""
+    cap: float | None = Field(None, gt=0)
+    """Most that the ratio may weigh; none = as it is, which is the recipe."""
+    beta: float = Field(0, ge=0)
+    """Weight of the KL to the model of the beginning; with 0 no reference model is loaded."""
+    learning_rate: float = Field(1e-6, gt=0)
+    """Constant, of AdamW."""
+    weight_decay: float = Field(0, ge=0)
+    """Of AdamW."""
+    clip_norm: float = Field(1.0, gt=0)
+    """Most that the gradient's norm may be."""
+    temperature: float = Field(1.0, gt=0, le=2)
+    """Of sampling, in the sampler and in the loss alike; nothing is cut from the distribution."""
+    context: int = Field(67_584, ge=16)
+    """Most tokens of an episode: prompt, turns and what the terminal said."""
+    stale: int = Field(4, ge=0)
+    """A group with a token that is older than so many steps is dropped."""
+    ahead: int = Field(4, ge=1)
+    """Batches of groups in work or waiting at once."""
+    alarm_seconds: float = Field(3600, gt=0)
+    """A run without a batch for so long ends with the reason."""
+    micro_tokens: int = Field(16_384, ge=1)
+    """Most tokens that go through the model at once, padding included."""
+    dtype: Literal["float32", "bfloat16"] = "bfloat16"
+    """Of the sampler and of the trainer's body; both heads compute in float32."""
+    lora_rank: int = Field(0, ge=0)
+    """Train adapters of this rank in place of all weights; 0 = all weights."""
+    gradient_checkpointing: bool = False
+    """Compute activations twice rather than keep them."""
+    device: str = "cpu"
+    """Where the trainer computes, as torch names it: `cpu`, `cuda:0`."""
+    sampler: Literal["vllm", "server", "transformers"] = "vllm"
+    """`vllm`: an engine in this process. `server`: one over HTTP, at `server`. `transformers`: for
+    machines without vLLM; one batch at a time."""
+    sampler_memory: float = Field(0.5, gt=0, lt=1)
+    """Share of a GPU's memory that the engine in this process takes; the rest is the trainer's."""
+    server: str | None = None
+    """Address of a vLLM server for `sampler: server`."""
+    most_gap: float = Field(0.05, gt=0)
+    """The run refuses to start where logprobs of sampler and trainer differ by more, in the mean
+    over tokens; bfloat16 is within a few hundredths, float32 within 1e-4 at every token."""
+    only: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Train on tasks with these values: axis or column of the manifest to values."""
+    pass_rates: tuple[float, float] = (0.0, 1.0)
+    """Train on tasks whose measured pass rate (`envgen eval`) lies between these two; a task that
+    was not measured counts as one half."""
+    easiest_first: bool = False
+    """Order tasks by measured pass rate, then by `task_complexity`, in place of shuffling them."""
+    held_out: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Tasks with these values are never trained on, and evaluated instead."""
+    eval_every: int = Field(10, ge=1)
+    """Steps between evaluations of the held-out tasks."""
+    eval_attempts: int = Field(4, ge=1, le=1024)
+    """Episodes of each held-out task in an evaluation."""
+    save_every: int = Field(10, ge=1)
+    """Steps between checkpoints."""
+    keep: int = Field(2, ge=1)
+    """Checkpoints that stay."""
+
+
 class RunConfig(_Group):
     """Everything that decides the outcome of a run; saved with it, resolved."""
 
@@ -150,7 +284,9 @@ class RunConfig(_Group):
     gates: GateConfig = Field(default_factory=GateConfig)
     audit: AuditConfig = Field(default_factory=AuditConfig)
     repair: RepairConfig = Field(default_factory=RepairConfig)
+    agent: AgentConfig = Field(default_factory=AgentConfig)
     export: ExportConfig = Field(default_factory=ExportConfig)
+    train: TrainConfig = Field(default_factory=TrainConfig)
 
 
 def load(file: Path | None, sets: list[str], **flags: dict[str, Any]) -> RunConfig:

@@ -9,7 +9,7 @@ from envgen import bases
 from envgen.config import RunConfig
 from envgen.errors import Misconfigured, Weather
 from envgen.ledger import Blobs
-from envgen.sandbox.selftest import BASE, failures, rules
+from envgen.sandbox.selftest import BASE, MORE, failures, rules
 
 MIN_FREE_GB = 5
 
@@ -43,7 +43,7 @@ async def _rules(engine: Any) -> list[Finding]:
         return [Finding(f"base {BASE}", False, str(error))]
     wanted = rules(engine.cpus)
     broken = await failures(engine, base, wanted)
-    names = [*(rule.name for rule in wanted), *(n for n in broken if n.startswith("a missing"))]
+    names = [*(rule.name for rule in wanted), *MORE]
     return [Finding(name, name not in broken, broken.get(name, "")) for name in names]
 
 

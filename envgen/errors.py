@@ -53,6 +53,46 @@ class HostDiskFull(Weather):
     retryable = False
 
 
+class SetupTimeout(Weather):
+    """A sandbox was not ready in time."""
+
+    code = "setup_timeout"
+
+
+class SandboxLost(Weather):
+    """A sandbox went away and the agent is not to blame: its episode has no score.
+
+    Not retryable where it stands: what ran before is gone with it. A new episode may be tried.
+    """
+
+    code = "sandbox_lost"
+    retryable = False
+
+
+class LeaseExpired(Weather):
+    """A sandbox that its holder had not used for so long that it was taken away."""
+
+    code = "lease_expired"
+    retryable = False
+
+
+class SamplerDown(Weather):
+    """What samples for the trainer is gone; every episode would meet it. The run goes on from its
+    last checkpoint."""
+
+    code = "sampler_down"
+    retryable = False
+    stops = True
+
+
+class TooManyFaults(Weather):
+    """More than half of the recent episodes ended in trouble outside of them."""
+
+    code = "too_many_faults"
+    retryable = False
+    stops = True
+
+
 class BudgetSpent(Weather):
     """The next call could cost more than is left of the budget; everything paid for is kept."""
 

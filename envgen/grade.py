@@ -35,6 +35,8 @@ CANDIDATE_SHARE = 0.6
 checks, and never the verdict."""
 MEMORY = 256
 """Trees of tests kept between the jobs of a task; about as many as tasks are in work."""
+STARVED = ("MemoryError", "[Errno 12]", "[Errno 28]", "[Errno 122]")
+"""What a grader says that got no memory (12) or no disk (28, 122)."""
 _EMPTY = FileTree()
 _RESTORE_AND_TEST = (
     'for d in "$@"; do rm -rf -- "$d"; if [ -d "/.outputs$d" ]; then '
@@ -150,9 +152,18 @@ async def check_initial(
 
 
 async def solve(
-    draft: TaskDraft, image: Image, solution: FileTree, kit: Kit, use: Use
+    draft: TaskDraft,
+    image: Image,
+    solution: FileTree,
+    kit: Kit,
+    use: Use,
+    puts: tuple[Put, ...] = (),
 ) -> tuple[Key, JobResult]:
-    """Run a solution as the agent, under the task's own limits; its outputs are captured."""
+    """Run a solution as the agent, under the task's own limits; its outputs are captured.
+
+    Args:
+        puts: what else stands in its container, over what the image has there.
+    """
     maker = draft.foreign
     job = job_of(
         draft,
@@ -161,7 +172,11 @@ async def solve(
         uid=AGENT_UID if maker is None else maker.agent_uid,
         cwd=draft.workdir,
         env=() if maker is None else maker.env + maker.agent_env,
-        puts=(Put(target="/solution", tree=solution), *(imported.log_folders() if maker else ())),
+        puts=(
+            Put(target="/solution", tree=solution),
+            *(imported.log_folders() if maker else ()),
+            *puts,
+        ),
         capture=draft.outputs,
         seconds=draft.limits.agent_seconds,
     )
@@ -209,18 +224,20 @@ async def grade(
 
 
 async def attempt(
-    draft: TaskDraft, image: Image, solution: FileTree, kit: Kit, use: Use
+    draft: TaskDraft,
+    image: Image,
+    solution: FileTree,
+    kit: Kit,
+    use: Use,
+    puts: tuple[Put, ...] = (),
 ) -> tuple[tuple[Key, ...], JobResult, Score]:
     """Solve, then grade. What the agent did wrong (too much output) is a failed score."""
     if draft.foreign is not None and draft.foreign.grading == "shared":
-        key, solved, score = await _shared(draft, image, solution, kit, use, Conditions())
+        key, solved, score = await _shared(draft, image, solution, kit, use, Conditions(puts=puts))
         return (key,), solved, score
-    solved_key, solved = await solve(draft, image, solution, kit, use)
+    solved_key, solved = await solve(draft, image, solution, kit, use, puts)
     if solved.captured is None:
-        over = CheckResult(
-            name="outputs", score=0, detail=f"over {draft.limits.outputs_mb} MB or too many files"
-        )
-        return (solved_key,), solved, Score(reward=0.0, checks=(over,))
+        return (solved_key,), solved, too_much(draft)
     key, score = await grade(draft, image, solved.captured, kit, use)
     return (solved_key, key), solved, score
 
@@ -247,14 +264,23 @@ async def _shared(
 # -- verdict -----------------------------------------------------------------------------------
 
 
+def too_much(draft: TaskDraft) -> Score:
+    """What an agent earns whose outputs are over the cap."""
+    detail = f"over {draft.limits.outputs_mb} MB or too many files"
+    return Score(reward=0.0, checks=(CheckResult(name="outputs", score=0, detail=detail),))
+
+
 def score_of(result: JobResult) -> Score:
     """The verdict that a grading job left in its log folder; anything else is invalid.
 
     A grader that candidates starved of memory or disk is no invalid one: the gates have shown that
-    it has enough of both when the outputs are sound, so this is what the outputs earn.
+    it has enough of both when the outputs are sound, so this is what the outputs earn. It was
+    starved when it was killed, or says so; one that broke for another reason is invalid, whatever
+    ran out of memory beside it.
     """
-    if result.status in ("memory", "disk") and result.exit_code != 0:
-        over = CheckResult(name=result.status, score=0, detail="used up while grading")
+    if result.status in ("memory", "disk") and result.exit_code != 0 and _starved(result):
+        detail = f"used up while grading: exit {result.exit_code}"
+        over = CheckResult(name=result.status, score=0, detail=detail)
         return Score(reward=0.0, checks=(over,))
     if result.status == "timeout":
         return Score(invalid=f"verifier_timeout: {last(result)}")
@@ -277,3 +303,9 @@ def score_of(result: JobResult) -> Score:
     except (KeyError, TypeError, ValueError):
         return Score(invalid="report_unreadable")
     return Score(reward=reward, checks=checks)
+
+
+def _starved(result: JobResult) -> bool:
+    """Whether a grader that left no verdict had no room left, or else broke by itself."""
+    report = result.file("report.json") or ""
+    return '"error"' not in report or any(sign in report for sign in STARVED)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from envgen.records import Image, Job, JobResult, Put, Record, TaskDraft
+from envgen.records import Image, Job, JobResult, Opening, Put, Record, TaskDraft
 
 PYTHON = ("/usr/bin/python3", "-I", "-B")
 LOGS = "/logs/verifier"
@@ -33,8 +33,17 @@ class Conditions(Record):
 
 def job_of(draft: TaskDraft, image: Image, **fields: Any) -> Job:
     """A job in a task's image, under the task's limits."""
+    return Job(**(_limits(draft, image) | fields))
+
+
+def opening_of(draft: TaskDraft, image: Image, **fields: Any) -> Opening:
+    """A sandbox of a task's image to run commands in, under the task's limits."""
+    return Opening(**(_limits(draft, image) | fields))
+
+
+def _limits(draft: TaskDraft, image: Image) -> dict[str, Any]:
     limits = draft.limits
-    shared = {
+    return {
         "image": image.content,
         "image_ref": image.ref,
         "memory_mb": limits.memory_mb,
@@ -43,7 +52,6 @@ def job_of(draft: TaskDraft, image: Image, **fields: Any) -> Job:
         "cpus": limits.cpus,
         "capture_mb": limits.outputs_mb,
     }
-    return Job(**(shared | fields))
 
 
 def last(result: JobResult) -> str:

@@ -75,7 +75,18 @@ class Kit:
     sandbox: Recorded
     bases: Bases
     llm: Mapping[str, Asked] = field(default_factory=dict)
-    """Models by role (`author`, `repairer`); only the roles that the configuration gives one."""
+    """Models by role (`author`, `critic`, `repairer`, `agent`), as far as they are configured."""
+
+
+def _roles(config: RunConfig) -> dict[str, str]:
+    """The models of a configuration; a script is none."""
+    wanted = {
+        "author": config.author.model,
+        "critic": config.audit.critic,
+        "repairer": config.repair.model,
+        "agent": config.agent.model,
+    }
+    return {r: name for r, name in wanted.items() if name and not name.startswith("scripted:")}
 
 
 @asynccontextmanager
@@ -108,9 +119,8 @@ async def open_kit(
             say=say,
         )
         try:
-            wanted = {"author": config.author.model, "repairer": config.repair.model}
-            roles = {role: model for role, model in wanted.items() if model is not None}
-            async with open_models(roles, config.llm, ledger) as models:
+            roles = _roles(config)
+            async with open_models(roles, config.llm, ledger, say=say) as models:
                 held = Bases(engine, folder / "locks")
                 yield Kit(config, Recorded(engine, ledger), held, models)
         finally:

@@ -24,10 +24,17 @@ A = TypeVar("A")
 B = TypeVar("B")
 Item = TaskSpec | TaskDraft | Rejection
 """What a run is made of: specs to author; or, of an import, drafts and the reasons for none."""
-S = TypeVar("S", bound=Item)
+S = TypeVar("S", bound="Named")
 
 GIVE_UP = 8
 """Tasks in a row that weather or a bug may end before the run stops feeding new ones."""
+
+
+class Named(Protocol):
+    """What a step takes: anything with a name to report it by."""
+
+    @property
+    def slug(self) -> str: ...
 
 
 class Items(Protocol):

@@ -2,9 +2,10 @@
 
 Equal content means equal digest. The flow is TaskSpec -> TaskDraft -> BuiltTask -> AuditReport ->
 ManifestRow, with Rejection as the other normal ending; Request and Completion are one question to a
-model, Job and JobResult one sandbox run.
+model, Job and JobResult one sandbox run, Opening and Observation a session of many commands.
 """
 
+import math
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
@@ -202,9 +203,29 @@ class TaskDraft(Record):
 # -- one question to a model -------------------------------------------------------------------
 
 
+class ToolCall(Record):
+    """A function that a model wants called, as it wrote it."""
+
+    ref: str
+    """The provider's name for this call, by which it is answered."""
+    name: str
+    arguments: str
+    """JSON text, or what was meant as such."""
+
+
 class Message(Record):
-    role: Literal["system", "user", "assistant"]
+    role: Literal["system", "user", "assistant", "tool"]
     text: str
+    calls: tuple[ToolCall, ...] = ()
+    """Of an assistant."""
+    answers: str = ""
+    """Of a tool: the `ref` of the call that it answers."""
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Plain messages keep the identity that they had before there were tools."""
+        fields: dict[str, Any] = handler(self)
+        return {n: v for n, v in fields.items() if v or n in ("role", "text")}
 
 
 class Request(Record):
@@ -218,6 +239,8 @@ class Request(Record):
     which they should be filled in. A wish: whoever asks validates what comes back."""
     temperature: float = Field(1.0, ge=0, le=2)
     top_p: float = Field(1.0, gt=0, le=1)
+    tools: str | None = None
+    """JSON text of the functions that it may call: a list of names, descriptions, parameters."""
     max_tokens: int = Field(8192, ge=1)
     """Most tokens that are billed as output, thinking included."""
     seed: int | None = None
@@ -231,6 +254,16 @@ class Request(Record):
     echo: str = Field(default="", exclude=True)
     """A text that any right answer holds, and no other, such as the prompt's nonce: an answer in a
     batch without it is somebody else's. The prompt names it, so the identity need not."""
+    as_is: bool = Field(default=False, exclude=True)
+    """A policy's turn: an answer counts also when it runs in circles, and is not asked for anew."""
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Questions without tools keep the identity that they had before there were any."""
+        fields: dict[str, Any] = handler(self)
+        if fields.get("tools", self) is None:
+            del fields["tools"]
+        return fields
 
 
 class Usage(Record):
@@ -260,6 +293,10 @@ class Completion(Record):
     """Nothing but zeros when the server did not say."""
     model: str
     """The exact model that says it answered."""
+    calls: tuple[ToolCall, ...] = ()
+    """The functions that it wants called."""
+    thinking: str = ""
+    """What it thought, where the server tells it apart from the answer."""
 
 
 # -- one sandbox run ---------------------------------------------------------------------------
@@ -385,6 +422,64 @@ class JobResult(Record):
 
     def file(self, name: str) -> str | None:
         return dict(self.collected).get(name)
+
+
+class Opening(Record):
+    """A sandbox that commands will be run in, as a value: what an agent works in."""
+
+    image: str
+    """Content digest."""
+    image_ref: str = Field(exclude=True)
+    """The engine's name for it; not part of the identity."""
+    uid: int = AGENT_UID
+    cwd: str = HOME
+    env: tuple[tuple[str, str], ...] = ()
+    puts: tuple[Put, ...] = ()
+    seconds: int = 3600
+    """Most seconds that the sandbox lives; then it ends by itself, whatever became of us."""
+    memory_mb: int = 1024
+    cpus: int = 2
+    pids: int = 256
+    disk_mb: int = 512
+    capture_mb: int = 32
+    output_bytes: int = 32 * 1024
+    """Most that is kept of one command's output, head and tail together."""
+
+
+End = Literal["done", "timeout", "shell", "memory", "disk", "processes", "over"]
+"""How a command ended.
+
+`done`: its shell came to the end of it, or left by `exit`. `timeout`: killed at its limit. `shell`:
+its shell went away without a word (`exec`, `kill -9 $$`); the state from before it goes on.
+`memory`: something was killed for want of memory. `disk`: killed, the sandbox had written more than
+it may. `processes`: no process could be started any more; all were killed. `over`: the sandbox
+itself has ended by what the agent did; nothing can be run in it any more.
+"""
+
+
+class Observation(Record):
+    """What a command in a session came to: all that the agent gets to see of it.
+
+    Only what the agent caused is an observation; infrastructure trouble is raised as Weather.
+    """
+
+    output: str
+    """Head and tail of stdout and stderr together, valid text; a line says what was left out."""
+    exit_code: int | None
+    """None when the command was killed or its shell went away."""
+    end: End = "done"
+    seconds: float = 0.0
+    cut: int = 0
+    """Bytes of output that were left out."""
+
+    @property
+    def timed_out(self) -> bool:
+        return self.end == "timeout"
+
+    @property
+    def over(self) -> bool:
+        """Nothing can be run any more: capture, and grade what is there."""
+        return self.end == "over"
 
 
 # -- verdicts ----------------------------------------------------------------------------------
@@ -625,3 +720,140 @@ class Mended(Record):
     report: AuditReport
     """Of that task."""
     reason: str = ""
+
+
+# -- episodes ----------------------------------------------------------------------------------
+
+
+class Tokens(Record):
+    """What a token-level backend sampled in one turn, as it was sampled: nothing is tokenised anew.
+
+    The history of an episode is the concatenation of `before` and `ids` over its turns; of it the
+    policy sampled `ids`, and nothing else.
+    """
+
+    before: tuple[int, ...]
+    """Ids between the last sample and this one; of the first turn, the whole first prompt."""
+    ids: tuple[int, ...]
+    """As sampled, with the id that ended the turn if one was."""
+    logprobs: tuple[float, ...]
+    """Of each id, under the policy that sampled it."""
+    versions: tuple[int, ...]
+    """Of the policy that sampled each id: the optimiser steps that it had seen."""
+
+    @model_validator(mode="after")
+    def _aligned(self) -> Self:
+        if not len(self.ids) == len(self.logprobs) == len(self.versions):
+            raise ValueError("each sampled id has one logprob and one version")
+        if not all(math.isfinite(logprob) for logprob in self.logprobs):
+            raise ValueError("a logprob is not finite")
+        return self
+
+
+class Turn(Record):
+    """One sample of the policy, and what it was told then."""
+
+    text: str
+    """As it said it, thinking included."""
+    finish: Finish
+    calls: tuple[ToolCall, ...] = ()
+    command: str = ""
+    """What was run, or the submit command; empty when it asked for nothing that can be run."""
+    mistake: str = ""
+    """Why there is no command: `none`, `cut`, `empty`, `tool`, `arguments`."""
+    shown: str = ""
+    """What the policy was told then; empty at the end."""
+    exit_code: int | None = None
+    end: End | None = None
+    """How the command ended; None when nothing was run."""
+    seconds: float = 0.0
+    """Of the command."""
+    usage: Usage = Usage()
+    """Of the sample; nothing but zeros when the server did not say."""
+    reused: int = 0
+    """Tokens of the prompt that a prefix cache could serve: the longest common beginning of this
+    request and of the one before it with its answer."""
+    tokens: Tokens | None = None
+
+
+Ending = Literal[
+    "submitted", "steps", "tokens", "seconds", "context", "mistakes", "refused", "sandbox"
+]
+"""Why an episode ended. `context`: the model can take no longer history. `mistakes`: too many turns
+in a row without a command. `refused`: the model, or its provider, says no. `sandbox`: the agent
+brought its sandbox down. The others are budgets. All of them are graded."""
+
+
+class Play(Record):
+    """An episode as a value: what is played, by whom, under which budgets, and which sample it is.
+
+    The same play is played, and paid, once.
+    """
+
+    task: str
+    """Digest of the draft."""
+    image: str
+    """Content digest."""
+    opening: tuple[Message, ...]
+    """The first messages: what the agent is, and the task."""
+    outputs: tuple[str, ...]
+    limits: Limits
+    model: str
+    settings: str
+    """JSON text of the agent's settings, budgets included."""
+    sample: int = 0
+
+
+class Trajectory(Record):
+    """What happened in an episode: a fact, whatever it is worth."""
+
+    turns: tuple[Turn, ...]
+    ending: Ending
+    detail: str = ""
+    """For people: what was seen at the end."""
+    outputs: str | None
+    """Blob: captured outputs; None when they were over the cap."""
+    seconds: float
+    """Wall clock from the moment that the sandbox was there. A measurement, as tokens are: of two
+    plays of the same task no two are alike anyway."""
+
+
+class Episode(Record):
+    """A policy's attempt at a task: a trajectory and its score, or the fault that left it without.
+
+    A fault is trouble of the infrastructure: such an episode says nothing about the policy.
+    """
+
+    slug: str
+    play: Play
+    trajectory: Trajectory | None = None
+    score: Score | None = None
+    keys: tuple[Key, ...] = ()
+    """Receipts: of the trajectory, of the grade."""
+    fault: str = ""
+    """Code and detail."""
+
+    @model_validator(mode="after")
+    def _either(self) -> Self:
+        scored = self.trajectory is not None and self.score is not None
+        if scored == bool(self.fault):
+            raise ValueError("an episode has a trajectory with its score, or a fault")
+        return self
+
+    @property
+    def passed(self) -> bool:
+        return self.score is not None and self.score.passed
+
+    @property
+    def valid(self) -> bool:
+        """Whether it counts: nothing of ours failed, and the grader gave a verdict."""
+        return self.score is not None and not self.score.invalid
+
+
+class Flag(Record):
+    """Something in a trajectory that an honest solution has little reason for."""
+
+    code: str
+    turn: int
+    """From 1; 0 where it is about what was left in the end."""
+    detail: str

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from envgen.audit import audit, verdict
 from envgen.errors import Misconfigured
-from envgen.export import audits, harbor, parquet, repairs, trails
+from envgen.export import audits, harbor, parquet, repairs, rollouts, trails
 from envgen.kit import Kit
 from envgen.pipeline import Item, Items, Stop, Unfinished, produce
 from envgen.pipeline import run as run_all
@@ -136,6 +136,8 @@ class _Written:
         parquet.write_rejections(folder.rejections, rows["refused"])
         audits.write(folder.audits, rows["audits"])
         repairs.write(folder.repairs, rows["tried"])
+        if folder.rollouts.exists():
+            rollouts.note_manifest(folder.manifest, folder.rollouts)
         if tally.done == tally.total and not (tally.unfinished or tally.bugs):
             tidy(folder, self.slugs, self.kit, self.tags)
 

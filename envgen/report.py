@@ -1,10 +1,12 @@
 """The report of a run: funnel, reasons, balance before and after attrition, times, bytes."""
 
+import json
 from collections import Counter
+from pathlib import Path
 from statistics import median
 from typing import Any
 
-from envgen import axes
+from envgen import axes, evaluated
 from envgen.build import GATES
 from envgen.config import RunConfig
 from envgen.export import parquet
@@ -36,7 +38,18 @@ def report(folder: RunFolder, settings: RunConfig) -> dict[str, Any]:
         "seconds": _seconds(folder),
         "image_bytes": _spread([int(row["image_bytes"]) for row in kept]),
         "baseline": _spread([float(row["baseline"]) for row in kept]),
+        "evaluations": evaluated.overview(folder.rollouts),
+        "training": curves(folder.path / "train" / "metrics.jsonl"),
     }
+
+
+def curves(path: Path) -> list[dict[str, float]]:
+    """Every step of a training run, as `envgen.train.loop` wrote it; none where nothing was
+    trained. A line that a kill cut off is left out."""
+    if not path.exists():
+        return []
+    lines = path.read_text().splitlines(keepends=True)
+    return [json.loads(line) for line in lines if line.endswith("\n")]
 
 
 def _rows(path: Any, columns: list[str]) -> list[parquet.Row]:

@@ -18,7 +18,7 @@ from envgen.authors.llm.small import plan
 from envgen.authors.procedural import chosen
 from envgen.config import RunConfig
 from envgen.errors import Misconfigured
-from envgen.export import audits, harbor, parquet
+from envgen.export import audits, harbor, parquet, rollouts
 from envgen.files import write_whole
 from envgen.kit import Kit
 from envgen.pipeline import Items, Stop, Unfinished, authored, produce
@@ -65,6 +65,16 @@ class RunFolder:
     @property
     def repairs(self) -> Path:
         return self.path / "repair.parquet"
+
+    @property
+    def rollouts(self) -> Path:
+        """A file of episodes for each model and way of playing."""
+        return self.path / "rollouts"
+
+    @property
+    def critic(self) -> Path:
+        """What the critic of the last audit said about tasks with a known label."""
+        return self.path / "critic.json"
 
     @property
     def drafts(self) -> Path:
@@ -265,6 +275,8 @@ async def finish(
         parquet.write_manifest(folder.manifest, kept.rows())
         if folder.audits.exists():
             audits.label_manifest(folder.manifest, folder.audits)
+        if folder.rollouts.exists():
+            rollouts.note_manifest(folder.manifest, folder.rollouts)
         parquet.write_rejections(folder.rejections, rejected.rows())
         if tally.done == tally.total and not (tally.unfinished or tally.bugs):
             tidy(folder, slugs, kit, tags)

@@ -14,11 +14,15 @@ if TYPE_CHECKING:
     from envgen.doctor import Finding
     from envgen.ledger.attempts import Spent
     from envgen.letters import Letter
-    from envgen.records import AuditReport, Trial
+    from envgen.records import AuditReport, Episode, Flag, Trial
 
 
 MOST_LINES = 16
 """Lines of each file of an attack that its page shows."""
+STEPS = 20
+"""Steps of a training run that the terminal shows."""
+CURVES = ("solved", "held_out_solved", "reward", "entropy", "gap_fresh", "masked_rollouts", "lag")
+"""Of a training run, on the terminal; its metrics.jsonl has all."""
 
 
 def balance_table(found: Mapping[str, Balance]) -> None:
@@ -51,6 +55,27 @@ def report_tables(found: Mapping[str, Any]) -> None:
     if spread:
         row = tuple(f"{spread[name]:.0f}" for name in ("median", "most", "total"))
         _print("bytes that tasks add to their bases", ("median", "most", "total"), [row])
+    played = [
+        (e["model"], e["settings"], str(e["attempts"]), *_ends(e["pass_at"]), _figure(e["reward"]),
+         " ".join(f"{code} {n['episodes']}" for code, n in e["flags"].items()))
+        for e in found["evaluations"]
+    ]  # fmt: skip
+    if played:
+        columns = ("model", "settings", "attempts", "pass@1", "pass@k", "reward", "flags")
+        _print("evaluations", columns, played)
+    if found["training"]:
+        training_table(found["training"])
+
+
+def training_table(steps: Sequence[Mapping[str, float]]) -> None:
+    """A training run in at most STEPS rows, the first and the last among them."""
+    last = len(steps) - 1
+    places = sorted({round(n * last / max(1, STEPS - 1)) for n in range(STEPS)})
+    rows = [
+        (str(steps[p]["step"]), *(f"{steps[p][n]:.4g}" if n in steps[p] else "" for n in CURVES))
+        for p in places
+    ]
+    _print("training", ("step", *(name.replace("_", " ") for name in CURVES)), rows)
 
 
 def audit_tables(found: Mapping[str, Any]) -> None:
@@ -61,6 +86,8 @@ def audit_tables(found: Mapping[str, Any]) -> None:
         rate, left = found["kill_rate"], found["survivors"]
         _print("mutants of the references", ("mutants", "kill rate", "survivors"),
                [(str(found["mutants"]), f"{rate:.4f}", "; ".join(left))])  # fmt: skip
+    if found["critic"]:
+        _critic_tables(found["critic"])
     rows = [
         (f["finding"], f["task"], "proven" if f["proven"] else "suspected",
          f"{f['label']} {f['code']}")
@@ -73,6 +100,16 @@ def audit_tables(found: Mapping[str, Any]) -> None:
     ]
     if refused:
         _print("not audited", ("task", "code", "detail"), refused)
+
+
+def _critic_tables(found: Mapping[str, Any]) -> None:
+    """How good the critic is, and what came of what it said."""
+    shares = [f"{found[n]:.2f}" if found["canaries"] else "" for n in ("right_label", "right_side")]
+    _print(f"critic {found['model']} on canaries", ("canaries", "right label", "right side"),
+           [(str(found["canaries"]), *shares)])  # fmt: skip
+    names = ("tasks", "scripts_ran", "scripts_paid", "proven", "suspected")
+    _print("what it said about this run", tuple(n.replace("_", " ") for n in names),
+           [tuple(str(found[n]) for n in names)])  # fmt: skip
 
 
 def audit_page(report: "AuditReport", instruction: str) -> None:
@@ -117,6 +154,73 @@ def _trial_text(trial: "Trial") -> str:
             if len(text) > MOST_LINES:
                 lines.append(f"    ... and {len(text) - MOST_LINES} lines more")
     return "\n".join(lines)
+
+
+def evaluation_tables(found: Mapping[str, Any]) -> None:
+    """What a policy's episodes came to, of all tasks and by axis."""
+    title = f"{found['model']}, {found['tasks_played']} tasks, {found['attempts']} attempts"
+    rows = [(f"pass@{n}", f"{value:.4f}") for n, value in enumerate(found["pass_at"], 1)]
+    rows += [("reward", _figure(found["reward"])), ("invalid", str(found["invalid"]))]
+    rows += [(f"{name}, mean", _figure(v)) for name, v in found["per_episode"].items()]
+    rows += [(f"ended: {name}", str(n)) for name, n in found["endings"].items()]
+    rows += [(f"fault: {name}", str(n)) for name, n in found["faults"].items()]
+    prefix = found["prefix"]
+    read = prefix["served_tokens"] + prefix["computed_tokens"]
+    if read:
+        share = prefix["served_tokens"] / read
+        rows.append(("prompt tokens that a prefix cache could serve", f"{share:.4f} of {read}"))
+    if prefix["computed_flops"]:
+        saved, paid = prefix["served_flops"], prefix["computed_flops"]
+        rows.append(("FLOPs of prompts: served, computed", f"{saved:.3g}, {paid:.3g}"))
+    _print(title, ("", ""), rows)
+    by = [
+        (axis, value, str(s["tasks_played"]), *_ends(s["pass_at"]), _figure(s["reward"]))
+        for axis, values in found["by_axis"].items()
+        for value, s in values.items()
+    ]
+    most = len(found["pass_at"])
+    columns = ("axis", "value", "tasks", "pass@1", f"pass@{most}", "reward")
+    _print("by axis", columns, by)
+    flags = [(code, str(n["episodes"]), str(n["passed"])) for code, n in found["flags"].items()]
+    if flags:
+        _print("worth a look", ("flag", "episodes", "of them passed"), flags)
+
+
+def _figure(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}"
+
+
+def _ends(values: Sequence[float]) -> tuple[str, str]:
+    return (f"{values[0]:.4f}", f"{values[-1]:.4f}") if values else ("", "")
+
+
+def episode_page(episode: "Episode", flags: Sequence["Flag"]) -> None:
+    """One trajectory, turn by turn."""
+    out, score = Console(), episode.score
+    for message in episode.play.opening:
+        out.rule(Text(message.role))
+        _lines(out, message.text)
+    turns = episode.trajectory.turns if episode.trajectory else ()
+    for number, turn in enumerate(turns, 1):
+        tokens = f"{turn.usage.input} + {turn.usage.output} tokens"
+        out.rule(Text(f"turn {number}: {tokens}, {turn.seconds:.1f} s"))
+        _lines(out, turn.text)
+        for call in turn.calls:
+            _lines(out, f"[{clean(call.name)}] {call.arguments}")
+        if turn.shown:
+            out.rule(Text("what it was told"), characters=".")
+            _lines(out, turn.shown)
+    out.rule(Text("the end"))
+    if episode.fault:
+        _lines(out, f"a fault of the infrastructure: {episode.fault}")
+    if episode.trajectory and score:
+        verdict = f"invalid: {score.invalid}" if score.invalid else f"reward {score.reward:g}"
+        _lines(out, f"{episode.trajectory.ending} {episode.trajectory.detail}; {verdict}")
+        rows = [(c.name, f"{c.score:g}", c.detail[:160]) for c in score.checks]
+        _print("checks", ("check", "score", "detail"), rows)
+    if flags:
+        rows = [(f.code, str(f.turn or ""), f.detail) for f in flags]
+        _print("worth a look", ("flag", "turn", "detail"), rows)
 
 
 def benchmark_table(found: Mapping[str, Mapping[str, int]]) -> None:

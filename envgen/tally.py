@@ -19,6 +19,8 @@ class Tally:
     unfinished: int = 0
     bugs: int = 0
     last_trouble: str = ""
+    good: str = "kept"
+    """What those that were kept are called."""
 
     @property
     def done(self) -> int:

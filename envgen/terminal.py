@@ -33,7 +33,7 @@ def say(text: str) -> None:
 def counts(tally: "Tally") -> str:
     """Counts in one line."""
     parts = [f"{tally.done}/{tally.total}"]
-    parts.append(f"drafts {tally.drafted}" if tally.drafted else f"kept {tally.kept}")
+    parts.append(f"drafts {tally.drafted}" if tally.drafted else f"{tally.good} {tally.kept}")
     parts += [f"{step} {n}" for step, n in sorted(tally.rejected.items())]
     if tally.unfinished:
         parts.append(f"unfinished {tally.unfinished}")

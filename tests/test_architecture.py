@@ -19,13 +19,17 @@ axes.catalogue axes.cells axes.row axes.yamlfile axes.loader axes.fit axes.walk 
 axes.sampler axes.measure axes.table axes
 foreign.shared foreign dockerfile bases
 ledger.disk ledger.blobs ledger.attempts ledger.batches ledger.effects ledger
-llm llm.scripted llm.trouble llm.line llm.wire llm.keys llm.schema llm.openai llm.gemini llm.prices
+llm llm.scripted llm.trouble llm.line llm.keys llm.wire llm.schema llm.openai llm.gemini llm.prices
 llm.loops llm.deadline llm.booked llm.budget llm.pace llm.paced llm.retried llm.probe
 llm.batch.jobs llm.batch.dialect llm.batch.openai llm.batch.gemini llm.batch.verdict llm.batch
 llm.opened
-sandbox sandbox.parity sandbox.tail sandbox.archive sandbox.daemon sandbox.owner sandbox.scan
-sandbox.containers sandbox.images sandbox.roots sandbox.docker sandbox.scripted sandbox.selftest
-jobs foreign.imported kit grade
+sandbox sandbox.parity sandbox.tail sandbox.shell sandbox.archive sandbox.daemon sandbox.owner
+sandbox.scan sandbox.containers sandbox.images sandbox.roots sandbox.execs
+sandbox.inside sandbox.fate sandbox.session sandbox.docker sandbox.scripted sandbox.selftest
+sandbox.pool
+jobs foreign.imported kit grade submission
+agent agent.prefix agent.policies agent.parsing agent.showing agent.loop agent.episode
+agent.scripted agent.players agent.passes agent.detecting
 authors.fixtures.recipe authors.fixtures.made authors.fixtures.stage authors.fixtures.parts
 authors.fixtures.reading authors.fixtures.image authors.fixtures.audio authors.fixtures.video
 authors.fixtures.binary authors.fixtures.package authors.fixtures.services
@@ -45,21 +49,30 @@ authors.imports.endless authors.imports
 lint leaks build
 audit.verdict audit.naming audit.target audit.unpacking audit.submissions audit.captured
 audit.static.suspicion audit.static.files audit.static.checks audit.static
-audit.probes.gain audit.probes.filling audit.probes.emptying audit.probes.one_line
-audit.probes.predicting audit.probes.forging audit.probes.copying audit.probes
+audit.probes.gain audit.probes.filling audit.probes.emptying audit.probes.standing_in
+audit.probes.one_line audit.probes.predicting audit.probes.forging audit.probes.copying audit.probes
+audit.outside
 audit.mutants audit.recording audit.workbench audit.attacking audit.mutating audit.swapping
-audit.repeating audit.resolving audit
+audit.repeating audit.resolving
+audit.critic.sight audit.critic.asking audit.critic.blinding audit.critic.knowledge
+audit.critic.proving audit.critic audit
 audit.defects.planting audit.defects.weak audit.defects.leaks audit.defects.mismatch
 audit.defects.others audit.defects
-export export.harbor export.trails export.parquet export.audits export.unpack letters
-export.repairs
-pipeline tally audit.defects.benchmark
+export export.harbor export.trails export.parquet export.audits export.rollouts export.conversations
+export.atif export.unpack letters
+export.repairs pipeline tally audit.defects.benchmark audit.defects.canaries
 repair.watching repair.seen repair.verifier repair.leaking repair.isolating repair.matching
 repair.pinning repair.steadying repair.ways repair.changes repair.matrix repair.policy
 repair.asking repair repair.benchmark
-runs items auditing repairing rebuild
+runs items
+auditing repairing evaluating evaluated
+harbor rebuild
 terminal report doctor tables
-cli.options cli.work cli.tasks cli.look cli.bases cli.ledger cli.audit cli.repair cli
+train train.loss train.batch train.rollouts train.policy train.vllm_worker
+train.vllm_engine train.inference train.chat train.tasks
+train.episodes train.loop
+cli.options cli.work cli.tasks cli.look cli.bases cli.ledger cli.audit cli.repair cli.rollouts
+cli.training cli
 cli.__main__
 """
 LAYERS = _LAYERS.split()
@@ -75,17 +88,32 @@ CLOCKS = {
     "llm.batch",
     "terminal",
     "sandbox.containers",
+    "sandbox.docker",
+    "sandbox.execs",
+    "sandbox.fate",
     "sandbox.images",
+    "sandbox.session",
+    "train.loop",
 }
 """May look at the clock: what they learn from it is in no identity."""
 SECRETS = {"sandbox.owner"}
 """May be random beyond a seed: the name of a process."""
-ENVIRONMENT = {"sandbox.daemon", "llm.keys"}
-"""May read the environment: where the engine is, and the keys of providers."""
-SDK = {"sandbox": {"docker", "requests", "urllib3"}, "llm": {"openai", "google", "httpx2"}}
-"""Only the edges may know their libraries."""
-LAZY = {"google", "httpx2", "openai", "pyarrow", "rich.progress", "torch", "vllm"}
+ENVIRONMENT = {"sandbox.daemon", "llm.keys", "train.vllm_engine"}
+"""May read the environment: where the engine is, the keys of providers, what vLLM reads there."""
+SDK = {
+    "sandbox": {"docker", "requests", "urllib3"},
+    "llm": {"openai", "google", "httpx2"},
+    "train": {"torch", "transformers", "peft", "safetensors", "tensorboard", "vllm"},
+}
+"""Only the edges, and the trainer, may know their libraries."""
+LAZY = {
+    *("google", "harbor", "httpx2", "openai", "peft", "pyarrow", "rich.progress", "transformers"),
+    "vllm",
+}
 """Imported inside functions only: they cost more than most commands need."""
+TORCH = {"train.loss", "train.policy", "train.inference", "train.loop"}
+"""Import torch, which is not part of the default install; nothing else may import them outside of a
+function."""
 
 CATCHERS = {
     "pipeline": "the one catcher",
@@ -94,7 +122,12 @@ CATCHERS = {
 """Each catches everything in one place."""
 
 LONGER = {
+    "envgen/runs.py": "a run from its specs to its manifest",
+    "envgen/export/parquet.py": "rows, and the schema that they have to fit",
+    "envgen/grade.py": "the one realisation of a task, from image to score",
+    "envgen/sandbox/containers.py": "containers of jobs and of sessions, made alike",
     "envgen/authors/llm/blocks.py": "four readers of one thing, to be compared line by line",
+    "envgen/config.py": "the one configuration class, its groups side by side",
     "envgen/records.py": "the one vocabulary: records belong side by side",
     "verifiers/process.py": "everything that touches a hostile process, to be read in one go",
     "envgen/authors/procedural/holdout_forecast/scenarios.py": "data: the scenarios in words",
@@ -253,6 +286,13 @@ def test_only_the_edges_know_their_libraries(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(FILES))
+def test_torch_is_imported_where_it_is_said(name: str) -> None:
+    direct = {module.split(".")[0] for module in imports(name, top=True)}
+    ours_at_top = {module.removeprefix("envgen.") for module in imports(name, top=True)}
+    assert ("torch" in direct or bool(ours_at_top & TORCH)) == (name in TORCH)
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
 def test_only_one_place_catches_everything(name: str) -> None:
     broad = [
         node.lineno
@@ -281,8 +321,10 @@ def test_importing_the_command_line_loads_nothing_heavy() -> None:
 
 
 def test_importing_all_but_the_docker_engine_loads_no_sdk() -> None:
-    engine = {"containers", "daemon", "docker", "images", "roots"}
+    engine = {"containers", "daemon", "docker", "execs", "fate", "images", "inside", "roots"}
+    engine |= {"session"}
     rest = [n for n in FILES if not (n.startswith("sandbox.") and n.split(".")[1] in engine)]
+    rest = [n for n in rest if n not in TORCH]
     found = loaded("\n".join(f"import envgen.{n}" for n in rest if n != "__init__"))
     assert found & {*SDK["sandbox"], *SDK["llm"], "pyarrow", "torch"} == set()
 

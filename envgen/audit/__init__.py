@@ -2,7 +2,8 @@
 
 Rules look first and suspect. Then, in fresh containers at the agent's own privilege: attacks that
 must earn nothing, valid alternatives that must pass, mutants of the reference's outputs that must
-fail, circumstances that must change nothing, and names that must exist.
+fail, circumstances that must change nothing, and names that must exist. A critic, where one is
+configured, reads the task, and what it claims is executed too.
 """
 
 import asyncio
@@ -10,6 +11,7 @@ from collections.abc import Callable, Mapping
 
 from envgen.audit import static
 from envgen.audit.attacking import attacked
+from envgen.audit.critic import criticised
 from envgen.audit.mutating import mutated
 from envgen.audit.repeating import repeated
 from envgen.audit.resolving import resolved
@@ -44,9 +46,11 @@ async def audit(
     """
     suspicions = static.look(task.draft)
     findings, trials = (*suspicions, *_trivial(task)), tuple[Trial, ...]()
-    if kit.config.audit.probes:
-        target = target_of(task, kit.sandbox.blobs, kit.config.audit.noise)
+    settings = kit.config.audit
+    if settings.probes or settings.critic:
+        target = target_of(task, kit.sandbox.blobs, settings.noise)
         bench = await workbench(task, target, kit)
+    if settings.probes:
         valid = alternatives_of(task) if alternatives is None else alternatives
         parts = await asyncio.gather(
             attacked(bench, suspicions, only),
@@ -57,13 +61,17 @@ async def audit(
         )
         findings += tuple(f for found, _ in parts for f in found)
         trials = tuple(t for _, ran in parts for t in ran)
+    tiers = _tiers(task.draft, kit, trials)
+    if settings.critic:
+        found, ran, tier = await criticised(bench)
+        findings, trials, tiers = (*findings, *found), (*trials, *ran), (*tiers, tier)
     mutants = [t for t in trials if t.probe == "mutating"]
     return AuditReport(
         task=task.draft.digest,
         image=task.image.content,
         slug=task.draft.slug,
         baseline=task.baseline,
-        tiers=_tiers(task.draft, kit, trials),
+        tiers=tiers,
         findings=findings,
         trials=trials,
         mutants=len(mutants),

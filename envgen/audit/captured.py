@@ -2,8 +2,10 @@
 
 import io
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from envgen.files import EPOCH, File
+from envgen.records import AGENT_UID
 from envgen.sandbox.archive import STAGING, packed
 
 Entries = list[tuple[tarfile.TarInfo, bytes]]
@@ -49,3 +51,25 @@ def replaced(found: Entries, path: str, data: bytes, mode: int) -> bytes:
         else:
             changed.append((entry, old))
     return packed(changed)
+
+
+def holding(found: Entries, files: Mapping[str, File]) -> bytes:
+    """The archive with these files: in place of what stands there, or more of them."""
+    rest = dict(files)
+    changed = []
+    for entry, old in found:
+        file = rest.pop(entry.name[len(STAGING) :], None)
+        if file is None:
+            changed.append((entry, old))
+        else:
+            changed.append((_made(entry.name, file, entry.uid, entry.mtime), file.data))
+    for path, file in sorted(rest.items()):
+        changed.append((_made(f"{STAGING}{path}", file, AGENT_UID, EPOCH), file.data))
+    return packed(changed)
+
+
+def _made(name: str, file: File, uid: int, mtime: float) -> tarfile.TarInfo:
+    made = tarfile.TarInfo(name)
+    made.uid = made.gid = uid
+    made.mtime, made.mode, made.size = mtime, file.mode, len(file.data)
+    return made

@@ -84,14 +84,25 @@ def rewritten(target: Target, outputs: bytes) -> bytes | None:
     if re.search(r"\b(byte for byte|indent|compact|sorted keys)\b", target.instruction):
         return None
     entries, changed = captured.entries(outputs), False
+    rounded = bool(re.search(r"\b(decimals?|digits?|places|round(ed)?)\b", target.instruction))
     for path, entry, data in captured.files(entries):
-        if path.endswith(".json") and path in target.outputs and (new := _respelt(data)):
+        if path.endswith(".json") and path in target.outputs and (new := _respelt(data, rounded)):
             entries = captured.entries(captured.replaced(entries, path, new, entry.mode))
             changed = True
     return packed(entries) if changed else None
 
 
-def _respelt(data: bytes) -> bytes | None:
+def _long_figures(text: str) -> str:
+    """JSON text in which numbers with a point have all 17 digits: the same values for a reader."""
+
+    def long(found: re.Match[str]) -> str:
+        new = found[0] if found[0].startswith('"') else f"{float(found[0]):.17g}"
+        return new if "." in new else found[0]
+
+    return re.sub(r'"(?:[^"\\]|\\.)*"|-?\d+\.\d+(?![\deE])', long, text)
+
+
+def _respelt(data: bytes, rounded: bool) -> bytes | None:
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
@@ -99,7 +110,8 @@ def _respelt(data: bytes) -> bytes | None:
     if not isinstance(value, dict):
         return None
     backwards = dict(reversed(value.items()))
-    new = (json.dumps(backwards, indent=3, ensure_ascii=False) + "\n\n").encode()
+    text = json.dumps(backwards, indent=3, ensure_ascii=False)
+    new = ((text if rounded else _long_figures(text)) + "\n\n").encode()
     return new if new != data else None
 
 

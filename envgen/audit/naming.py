@@ -10,6 +10,7 @@ txt csv tsv json jsonl yaml yml toml ini conf cfg md sql db sqlite log html xml 
 java tar gz zip png jpg wav pdf svg out in dat bin lock list diff patch
 """
 ENDINGS = PROGRAM_ENDINGS | frozenset(f".{ending}" for ending in _DATA.split())
+MOST_PORTS = 20
 _PATH = re.compile(
     r"(?<![\w/.<:~-])(?:~|/(?:home|srv|opt|etc|var|usr|data|tmp|mnt|app|root|workspace))"
     r"(?:/[\w.+@%-]+)+/?(?![\w*{<])"
@@ -107,6 +108,14 @@ def headers(text: str) -> tuple[str, ...]:
     return tuple(
         line for line in lines if re.fullmatch(r"[A-Za-z_]\w*([,;|\t][A-Za-z_]\w*)+", line)
     )
+
+
+def ports(text: str) -> tuple[int, ...]:
+    """Ports above 1023, each once: numbers where the text speaks of ports, and `HOST:NUMBER`."""
+    told = "\n".join(part for part in text.split("\n\n") if re.search(r"\bports?\b", part, re.I))
+    found = re.findall(r"(?<![\d.,`-])\d{4,5}(?![\d.]*\d)", told)
+    found += re.findall(r"(?<=[\w\]]:)\d{4,5}\b", text)
+    return tuple(dict.fromkeys(n for n in map(int, found) if 1024 <= n < 65536))[:MOST_PORTS]
 
 
 def rows(text: str) -> int:

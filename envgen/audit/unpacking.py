@@ -1,4 +1,5 @@
-"""What is packed in bytes, one level deep: archives, compressions, encodings, git objects.
+"""What is packed in bytes, one level deep: archives, compressions, encodings, git objects and
+packs, the variables of an environment.
 
 Standard library only and without imports of envgen: attacks bring this file along, so that what is
 found from outside is unpacked by the same code inside of a container.
@@ -21,7 +22,7 @@ MEMBERS = 200
 
 _VARIABLES = re.compile(rb"(?:[A-Za-z_][A-Za-z0-9_]*=[^\0]*\0)+")
 _TROUBLE = (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error, zipfile.BadZipFile,
-            tarfile.TarError, RuntimeError, RecursionError)  # fmt: skip
+            tarfile.TarError, IndexError, RuntimeError, RecursionError)  # fmt: skip
 
 
 def views(data: bytes) -> dict[str, bytes]:
@@ -35,6 +36,8 @@ def views(data: bytes) -> dict[str, bytes]:
 
 
 def _packed(data: bytes) -> dict[str, bytes]:
+    if data[:8] in (b"PACK\0\0\0\2", b"PACK\0\0\0\3"):
+        return _pack(data)
     if data[-1:] == b"\0" and _VARIABLES.fullmatch(data):
         pairs = [one.partition(b"=") for one in data[:-1].split(b"\0")]
         return {f"env:{name.decode()}": value + b"\n" for name, _, value in pairs}
@@ -55,6 +58,34 @@ def _packed(data: bytes) -> dict[str, bytes]:
             raise ValueError("not a whole stream")
         return {"zlib": re.sub(rb"\A(blob|tree|commit) \d+\0", b"", text, count=1)}
     return _encoded(data)
+
+
+def _pack(data: bytes) -> dict[str, bytes]:
+    """Whole objects of a git pack, by number; those that are stored as a difference are not put
+    together (git stores the newest version of a file whole, as a rule)."""
+    found: dict[str, bytes] = {}
+    place, left = 12, LIMIT
+    for number in range(min(int.from_bytes(data[8:12], "big"), MEMBERS)):
+        kind = data[place] >> 4 & 7
+        while data[place] & 0x80:
+            place += 1
+        place += 1
+        if kind == 6:  # a difference to something nearby, whose distance follows
+            while data[place] & 0x80:
+                place += 1
+            place += 1
+        elif kind == 7:  # to an object, whose name follows
+            place += 20
+        stream = zlib.decompressobj()
+        text = stream.decompress(data[place:], left)
+        if not stream.eof:
+            break
+        place, left = len(data) - len(stream.unused_data), left - len(text)
+        if kind == 3:
+            found[f"pack:{number}"] = text
+        if left <= 0:
+            break
+    return found
 
 
 def _inside(name: str, data: bytes) -> dict[str, bytes]:

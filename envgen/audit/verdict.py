@@ -57,7 +57,12 @@ def secondary(report: AuditReport, policy: str) -> tuple[Label, ...]:
 
 def rejected(report: AuditReport, policy: str) -> bool:
     """Whether the task is refused."""
-    return POLICIES[policy].rejects and label(report, policy) != "CLEAN"
+    return refuses(policy, label(report, policy))
+
+
+def refuses(policy: str, label: str) -> bool:
+    """Whether a policy refuses a task with this label of its own."""
+    return POLICIES[policy].rejects and label != "CLEAN"
 
 
 def _rank(finding: Finding) -> tuple[bool, int, int, str]:

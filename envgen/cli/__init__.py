@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from envgen import __version__
-from envgen.cli import audit, bases, ledger, look, repair, tasks
-from envgen.cli.work import end
+from envgen.cli import audit, bases, ledger, look, repair, rollouts, tasks, training
+from envgen.cli.work import FirstByDefault, end
 from envgen.errors import Misconfigured, Weather
 
 app = typer.Typer(
@@ -35,18 +35,28 @@ app.command("sample")(tasks.sample)
 app.command("generate")(tasks.generate)
 app.command("build")(tasks.build)
 app.command("run")(tasks.run)
-app.command("export")(look.export)
+app.command("eval")(rollouts.evaluate)
+_exports = typer.Typer(
+    no_args_is_help=True, cls=FirstByDefault, help="Hand on what a run made; DIR: Harbor folders."
+)
+_exports.command("harbor")(look.export)
+_exports.command("sft")(rollouts.sft)
+_exports.command("atif")(rollouts.trajectories)
+app.add_typer(_exports, name="export")
+app.command("train")(training.train)
 app.command("report")(look.report)
 app.command("doctor")(look.doctor)
 _audits = typer.Typer(invoke_without_command=True)
 _audits.callback()(audit.audit)
 _audits.command("show")(audit.show)
 _audits.command("replay")(audit.replay)
+_audits.command("export-probes")(audit.export_probes)
 app.add_typer(_audits, name="audit")
 _repairs = typer.Typer(invoke_without_command=True)
 _repairs.callback()(repair.repair)
 _repairs.command("show")(repair.show)
 app.add_typer(_repairs, name="repair")
+_group("rollout", "What a policy did.", show=rollouts.show)
 _group("bases", "The images that tasks stand on.", build=bases.build, list=bases.list_bases)
 _group(
     "ledger",

@@ -10,12 +10,17 @@ import typer
 from envgen.cli.options import (
     DEFAULT_DATA,
     BaseMap,
+    BaseUrl,
+    Budget,
     Config,
+    Critic,
+    CriticProfile,
     Data,
     FetchWheels,
     Grading,
     Import,
     Json,
+    NoBudget,
     Run,
     Sets,
     Wheels,
@@ -43,6 +48,11 @@ def audit(
     each: Annotated[
         int, typer.Option("--each", min=1, help="Of the self-test: tasks of each kind.")
     ] = 6,
+    critic: Critic = None,
+    profile: CriticProfile = None,
+    base_url: BaseUrl = None,
+    budget: Budget = None,
+    no_budget: NoBudget = None,
     source: Import = None,
     base_map: BaseMap = None,
     wheels: Wheels = None,
@@ -58,14 +68,15 @@ def audit(
     """
     if context.invoked_subcommand:
         return
-    chosen = [*(sets or []), *([f"audit.policy={policy}"] if policy else [])]
+    chosen: dict[str, dict[str, Any]] = {
+        "audit": {"policy": policy, "critic": critic, "critic_profile": profile},
+        "llm": {"base_url": base_url, "budget": budget, "no_budget": no_budget},
+    }
     if self_test:
-        _self_test(data, settings_of(config, chosen), each, as_json)
+        _self_test(data, settings_of(config, sets, **chosen), each, as_json)
         return
-    folder, settings, items = run_of(
-        data, run, config, chosen, source, {},
-        base_map=base_map, wheels=wheels, fetch_wheels=fetch_wheels, grading=grading,
-    )  # fmt: skip
+    given = given_of(base_map, wheels, fetch_wheels, grading)
+    folder, settings, items = run_of(data, run, config, sets, source, chosen, given)
     tally = _audited(folder, settings, items)
     rejected = folder.audits.exists() and _told(folder, settings.audit.policy, as_json)
     if tally.unfinished + tally.bugs or tally.done < tally.total:
@@ -79,23 +90,12 @@ def run_of(
     data: Path,
     run: str,
     config: Path | None,
-    sets: list[str],
+    sets: list[str] | None,
     source: str | None,
     groups: dict[str, dict[str, Any]],
-    *,
-    base_map: list[str] | None,
-    wheels: Path | None,
-    fetch_wheels: bool | None,
-    grading: str | None,
+    given: dict[str, Any],
 ) -> tuple["RunFolder", "RunConfig", "Items"]:
     """The run that a command is about: one that was started, or one of an import."""
-    how = {
-        "base_map": _mapped(base_map),
-        "wheels": None if wheels is None else str(wheels.resolve()),
-        "fetch_wheels": fetch_wheels,
-        "grading": grading,
-    }
-    given = {name: value for name, value in how.items() if value is not None}
     if source is not None:
         return _imported(source, given, data, run, config, sets, groups)
     if given:
@@ -117,6 +117,22 @@ def _told(folder: "RunFolder", policy: str, as_json: bool) -> bool:
     return bool(found["rejected"])
 
 
+def given_of(
+    base_map: list[str] | None,
+    wheels: Path | None,
+    fetch_wheels: bool | None,
+    grading: str | None,
+) -> dict[str, Any]:
+    """What was said about how to import."""
+    how = {
+        "base_map": _mapped(base_map),
+        "wheels": None if wheels is None else str(wheels.resolve()),
+        "fetch_wheels": fetch_wheels,
+        "grading": grading,
+    }
+    return {name: value for name, value in how.items() if value is not None}
+
+
 def _mapped(base_map: list[str] | None) -> tuple[tuple[str, str], ...] | None:
     """IMAGE=BASE of the command line, as pairs."""
     if base_map is None:
@@ -136,8 +152,8 @@ def _imported(
     data: Path,
     run: str,
     config: Path | None,
-    sets: list[str],
-    groups: dict[str, dict[str, Any]],
+    sets: list[str] | None,
+    chosen: dict[str, dict[str, Any]],
 ) -> tuple["RunFolder", "RunConfig", "Items"]:
     """A run of tasks that others made; what it is made of is saved with it."""
     from envgen import config as configs
@@ -152,7 +168,7 @@ def _imported(
     items.imported(wanted)  # before anything is written
     folder = runs.folder_of(data, run)
     own = folder.config if folder.config.exists() else None
-    settings = settings_of(config or own, sets, **groups)
+    settings = settings_of(config or own, sets, **chosen)
     with runs.held(folder):
         found = items.start(folder, wanted)
         configs.save(settings, folder.config)
@@ -232,6 +248,20 @@ def replay(
     say(f"now:  {' '.join(map(str, now))}")
     say("the same" if then == now else "NOT the same")
     leave(0 if then == now else 1)
+
+
+def export_probes(
+    folder: Annotated[Path, typer.Argument(help="Where the agents are written.")],
+) -> None:
+    """Write the attacks as agents for Harbor, to be run against any tasks."""
+    from envgen.audit import submissions
+    from envgen.files import write_whole
+
+    folder.mkdir(parents=True, exist_ok=True)
+    name = "envgen_probes"
+    write_whole(folder / f"{name}.py", submissions.script(f"{name}.py"))
+    say(f"agents: {folder / name}.py")
+    say(f"run:    PYTHONPATH={folder} harbor run -p TASKS -a {name}:Filling")
 
 
 def _self_test(data: Path, settings: "RunConfig", each: int, as_json: bool) -> None:

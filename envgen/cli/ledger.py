@@ -108,13 +108,13 @@ def dead(
     data: Data = DEFAULT_DATA,
     as_json: Json = False,
 ) -> None:
-    """List the dead letters: rejected tasks that a model wrote, and what it answered."""
+    """List the dead letters: rejected tasks that a model wrote, critics that could not be read."""
     from envgen import letters, runs, tables
     from envgen.ledger import Ledger
 
     folder = runs.known(data, run)
     ledger = Ledger(folder.path)
-    found = letters.dead(folder.rejections, ledger, task)
+    found = letters.dead(folder.rejections, ledger, task, folder.audits)
     ledger.close()
     if as_json:
         print_json([letters.told(letter) for letter in found])
@@ -136,6 +136,6 @@ def retry(
     folder = runs.known(data, run)
     with runs.held(folder):
         ledger = Ledger(folder.path)
-        count = letters.retry(letters.dead(folder.rejections, ledger, task), ledger)
+        count = letters.retry(letters.dead(folder.rejections, ledger, task, folder.audits), ledger)
         ledger.close()
     say(f"{count} tasks get another chance: run the same command again")

@@ -21,14 +21,24 @@ def export(
     manifest: Annotated[
         Path | None, typer.Option("--from", help="A manifest in place of a run's.")
     ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also tasks that their audit rejects.")
+    ] = False,
 ) -> None:
-    """Write the Harbor folders of a run's manifest, or of any manifest."""
+    """Write the Harbor folders of a run's manifest, or of any manifest.
+
+    Tasks that the policy of their audit rejects are left out.
+    """
     from envgen import runs
     from envgen.export import unpack
 
     source = manifest or runs.known(data, run).manifest
-    written = unpack.unpack(source, folder)
-    say(f"{written} task folders in {folder}")
+    done = unpack.unpack(source, folder, everything=everything)
+    say(f"{done.written} task folders in {folder}")
+    if done.refused:
+        say(f"{done.refused} more were left out, for their audit rejects them (--all for them too)")
+    if done.unaudited:
+        say(f"{done.unaudited} of them were never audited: `envgen audit` does that")
 
 
 def report(run: Run = "default", data: Data = DEFAULT_DATA, as_json: Json = False) -> None:

@@ -30,6 +30,14 @@ Profile = Annotated[
     str | None,
     typer.Option("--author-profile", help="full, or small for models of one or two billion."),
 ]
+Critic = Annotated[
+    str | None,
+    typer.Option("--critic", help="gemini:NAME or openai:NAME: a model that reads each task."),
+]
+CriticProfile = Annotated[
+    str | None,
+    typer.Option("--critic-profile", help="full, or small for models of one or two billion."),
+]
 Import = Annotated[
     str | None,
     typer.Option("--import", help="KIND:FOLDER of others' tasks: harbor, tmax or endless."),

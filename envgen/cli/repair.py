@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from envgen.cli.audit import run_of
+from envgen.cli.audit import given_of, run_of
 from envgen.cli.options import (
     DEFAULT_DATA,
     BaseMap,
@@ -95,10 +95,8 @@ def repair(
     if self_test:
         _self_test(data, settings_of(config, sets, **groups), each, tuple(kinds or ()), as_json)
         return
-    folder, settings, items = run_of(
-        data, run, config, sets or [], source, groups,
-        base_map=base_map, wheels=wheels, fetch_wheels=fetch_wheels, grading=grading,
-    )  # fmt: skip
+    given = given_of(base_map, wheels, fetch_wheels, grading)
+    folder, settings, items = run_of(data, run, config, sets, source, groups, given)
     labels = _labels(only)
     if dry_run:
         _planned(folder, settings, labels, as_json)

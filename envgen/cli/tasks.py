@@ -207,10 +207,8 @@ def _estimate(settings: "RunConfig", as_json: bool) -> None:
     model = str(settings.author.model)
     priced = tariff(model, settings.llm.model_copy(update={"no_budget": True}))
     calls = estimate.estimate(runs.specs_of(settings), settings, runs.catalogue_of(settings))
-    rows = [
-        {**vars(call), "dollars": priced.cost(Usage(input=call.input, output=call.output))}
-        for call in calls
-    ]
+    used = {call: Usage(input=call.input, output=call.output) for call in calls}
+    rows = [{**vars(c), "dollars": priced.total(used[c], c.calls)} for c in calls]
     if as_json:
         print_json({"model": model, "priced": priced.known, "steps": rows})
     else:

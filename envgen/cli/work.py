@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import typer
+from typer.core import TyperGroup
 
 from envgen.errors import Misconfigured
 
@@ -24,6 +25,15 @@ if TYPE_CHECKING:
     from envgen.tally import Tally
 
 T = TypeVar("T")
+
+
+class FirstByDefault(TyperGroup):
+    """A group whose first command is meant where no command is named: `envgen export DIR`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] != "--help":
+            args = [next(iter(self.commands)), *args]
+        return super().parse_args(ctx, args)
 
 
 def settings_of(

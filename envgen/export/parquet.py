@@ -15,9 +15,9 @@ from envgen.export import harbor, trails
 from envgen.files import FileTree
 from envgen.records import BuiltTask, Rejection, TaskDraft
 
-SCHEMA = "3"
-READABLE = ("1", "2", SCHEMA)
-"""Version 1 has no columns of an audit, version 2 none of repairs."""
+SCHEMA = "4"
+READABLE = ("1", "2", "3", SCHEMA)
+"""Version 1 has no columns of an audit, 2 no `pass_at_k`, 3 none of repairs."""
 GROUP, GROUP_BYTES = 500, 16 << 20
 AXES = (
     "domain",
@@ -69,11 +69,12 @@ _COLUMNS = (
     "audit_policy",
     "kill_rate",
     "findings",
+    "pass_at_k",
     "label_before",
     "trail",
 )
-_LATER = ("label", "audit_policy", "kill_rate", "findings", "label_before", "trail")
-"""Columns that audit and repair fill in."""
+_LATER = ("label", "audit_policy", "kill_rate", "findings", "pass_at_k", "label_before", "trail")
+"""Columns that audit, evaluation and repair fill in."""
 
 Row = dict[str, Any]
 
@@ -143,8 +144,12 @@ def write_rejections(path: Path, rows: Iterable[Row]) -> int:
     return write_rows(path, rows, _rejection_schema())
 
 
-def read(path: Path, columns: list[str] | None = None) -> Iterator[Row]:
+def read(
+    path: Path, columns: list[str] | None = None, perhaps: tuple[str, ...] = ()
+) -> Iterator[Row]:
     """The rows of a manifest or of rejections, one row group in memory at a time.
+
+    Of the columns in `perhaps`, those that an older manifest does not have are None.
 
     Raises:
         Misconfigured: not a readable Parquet file of ours; says which and why.
@@ -166,9 +171,12 @@ def read(path: Path, columns: list[str] | None = None) -> Iterator[Row]:
             )
         if odd := _odd_columns(file.schema_arrow, columns):
             raise Misconfigured(f"{path} does not hold what is needed (column {odd[0]})")
+        lacking = dict.fromkeys(set(perhaps) - set(file.schema_arrow.names))
+        wanted = columns and [*columns, *(name for name in perhaps if name not in lacking)]
         try:
             for group in range(file.num_row_groups):
-                yield from file.read_row_group(group, columns=columns).to_pylist()
+                for row in file.read_row_group(group, columns=wanted).to_pylist():
+                    yield row | lacking
         except (OSError, UnicodeDecodeError, pa.ArrowException) as error:
             reason = " ".join(str(error).split())[:200]
             raise Misconfigured(f"{path} is damaged: {reason}") from None
@@ -273,6 +281,9 @@ def _manifest_schema() -> Any:
 
     strings, limits = pa.list_(pa.string()), pa.struct([(n, pa.int64()) for n in _LIMITS])
     receipt = pa.struct([("gate", pa.string()), ("keys", strings), ("summary", pa.string())])
+    measure = [("model", pa.string()), ("settings", pa.string())]
+    measure += [(name, pa.int64()) for name in ("attempts", "passes", "invalid", "faults")]
+    measure += [("reward", pa.float64()), ("pass_at", pa.list_(pa.float64()))]
     kinds = {
         "revision": pa.int64(),
         "outputs": strings,
@@ -285,6 +296,7 @@ def _manifest_schema() -> Any:
         "evidence": pa.list_(receipt),
         "kill_rate": pa.float64(),
         "findings": pa.list_(finding_type()),
+        "pass_at_k": pa.list_(pa.struct(measure)),
         "trail": trails.kind(),
     }
     fields = [*_spec_fields(), *((name, kinds.get(name, pa.string())) for name in _COLUMNS)]

@@ -20,7 +20,13 @@ CREATE TABLE IF NOT EXISTS attempts (
   output INTEGER NOT NULL DEFAULT 0, thinking INTEGER NOT NULL DEFAULT 0,
   cost REAL NOT NULL DEFAULT 0, risk REAL NOT NULL DEFAULT 0, seconds REAL NOT NULL DEFAULT 0,
   PRIMARY KEY (key, made_at)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS addresses (model TEXT PRIMARY KEY, url TEXT NOT NULL) WITHOUT ROWID;
 """
+ENDED = (
+    *("outcome", "detail", "input", "cached", "output", "thinking"),
+    *("cost", "risk", "seconds"),
+)
+"""Columns that the end of an attempt fills in."""
 BILLED = (
     "(SELECT COALESCE(SUM(input + output), 0) FROM attempts WHERE key = ?1), "
     "(SELECT COALESCE(SUM(cost), 0) FROM attempts WHERE key = ?1)"
@@ -121,9 +127,26 @@ class Attempts:
         )
         return [Spent(*row) for row in rows]
 
+    def moved(self, model: str, url: str) -> str:
+        """Note where a model is asked from now on; where it was before, if that was elsewhere.
+
+        Args:
+            model: provider and name.
+            url: a server of one's own; empty = the provider's.
+        """
+        query = "SELECT url FROM addresses WHERE model = ?"
+        row = self._db.execute(query, (model,)).fetchone()
+        with room(self._path):
+            self._db.execute("INSERT OR REPLACE INTO addresses VALUES (?, ?)", (model, url))
+        before = url if row is None else str(row[0])
+        return "" if before == url else before or "the provider's"
+
     def merge(self, other: "Attempts") -> None:
-        """Take over another ledger's attempts (insert or ignore), within a transaction."""
+        """Take over another ledger's attempts, within a transaction; what is known of one here
+        stays, unless it was only begun."""
         self._db.executemany(
-            f"INSERT OR IGNORE INTO attempts VALUES ({', '.join('?' * 13)})",
+            f"INSERT INTO attempts VALUES ({', '.join('?' * 13)}) ON CONFLICT (key, made_at) "
+            f"DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in ENDED)} "
+            "WHERE attempts.outcome = 'unknown'",
             other._db.execute("SELECT * FROM attempts"),
         )

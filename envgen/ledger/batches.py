@@ -1,7 +1,7 @@
 """Which request waits in which batch: written before a job is made, so that a killed run finds it.
 
 A line is deleted when its answer is an effect. A line that its batch did not answer stays, and says
-that its request goes online.
+that its request goes online. A batch is open, then settled, then tidy: its files are deleted too.
 """
 
 import sqlite3
@@ -22,6 +22,8 @@ CREATE TABLE IF NOT EXISTS batch_lines (
   attempt TEXT NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS lines_by_batch ON batch_lines (batch);
 """
+SETTLED, TIDY = 1, 2
+"""How far a batch is; 0 = open."""
 ONLINE = ""
 """The batch of a request that its batch did not answer."""
 
@@ -88,6 +90,16 @@ class Batches:
         query = "SELECT name FROM batches WHERE NOT settled AND model = ? ORDER BY number"
         return [name for (name,) in self._db.execute(query, (model,))]
 
+    def untidy(self, model: str) -> list[str]:
+        """Names of the settled batches of a model whose files may still be with the provider."""
+        query = "SELECT name FROM batches WHERE settled = ? AND job <> '' AND model = ?"
+        return [name for (name,) in self._db.execute(query, (SETTLED, model))]
+
+    def tidied(self, name: str) -> None:
+        """Note that the files of a settled batch are gone."""
+        with room(self._path):
+            self._db.execute("UPDATE batches SET settled = ? WHERE name = ?", (TIDY, name))
+
     def get(self, name: str) -> Batch:
         """What is known of a batch."""
         query = "SELECT name, job, made FROM batches WHERE name = ?"
@@ -117,4 +129,26 @@ class Batches:
         transaction that records the answers."""
         self._db.executemany("DELETE FROM batch_lines WHERE key = ?", [(key,) for key in answered])
         self._db.execute("UPDATE batch_lines SET batch = ? WHERE batch = ?", (ONLINE, name))
-        self._db.execute("UPDATE batches SET settled = 1 WHERE name = ?", (name,))
+        self._db.execute("UPDATE batches SET settled = ? WHERE name = ?", (SETTLED, name))
+
+    def merge(self, other: "Batches") -> None:
+        """Take over another ledger's batches, within a transaction and after its effects.
+
+        An open one is followed from here on, by the name under which its job was made. What either
+        ledger settled is settled; a request that waits in a batch here goes on waiting there.
+        """
+        columns = "name, model, job, made, settled"
+        self._db.executemany(
+            f"INSERT INTO batches ({columns}) VALUES (?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE "
+            "SET settled = MAX(settled, excluded.settled), job = MAX(job, excluded.job)",
+            other._db.execute(f"SELECT {columns} FROM batches ORDER BY number"),
+        )
+        self._db.executemany(
+            "INSERT OR IGNORE INTO batch_lines VALUES (?, ?, ?, ?, ?)",
+            other._db.execute("SELECT * FROM batch_lines"),
+        )
+        done = "batch IN (SELECT name FROM batches WHERE settled)"
+        self._db.execute(
+            f"DELETE FROM batch_lines WHERE {done} AND key IN (SELECT key FROM effects)"
+        )
+        self._db.execute(f"UPDATE batch_lines SET batch = ? WHERE {done}", (ONLINE,))

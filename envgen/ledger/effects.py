@@ -223,6 +223,7 @@ class Ledger:
                 other._db.execute("SELECT * FROM retries"),
             )
             self.attempts.merge(other.attempts)
+            self.batches.merge(other.batches)
         for blob in other.blobs.folder.glob("??/*"):
             self.blobs.put(blob.read_bytes())
         return gained

@@ -1,7 +1,9 @@
 """Gemini's generateContent, through google-genai. Translation only.
 
-The SDK sends, without retries, continuations or tools of its own, whatever the environment says.
-The answer is read here from its bytes, so that usage is known before anything else can fail.
+The SDK sends, without retries, whatever the environment says. The question is written here as JSON:
+the SDK's own translation looks at every type of every field, which costs more than all the rest of
+a call. The answer is read here from its bytes, so that usage is known before anything else can
+fail.
 """
 
 import json
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
+from envgen.llm.keys import hidden
 from envgen.llm.line import http_client, line_seen
 from envgen.llm.trouble import Seen, cleaned, wait_of
 from envgen.llm.wire import (
@@ -67,8 +70,7 @@ class Gemini:
         self.flex = flex
         self.key = key
         url = base_url or URL
-        self._http = http_client(url, seconds, in_flight)
-        self.client = _sdk(key, url, seconds, self._http)
+        self.client, self._http = _sdk(key, url, seconds, in_flight)
 
     async def complete(self, request: Request) -> Completion:
         """Ask once.
@@ -80,20 +82,18 @@ class Gemini:
         import httpx2
         from google.genai import errors
 
-        config: Any = settings(request) | {"should_return_http_response": True}
+        sent = body(request)
         if self.flex:
-            config["service_tier"] = "flex"
+            sent["serviceTier"] = "flex"
+        path = f"models/{request.model.partition(':')[2]}:generateContent"
         try:
-            raw = await self.client.aio.models.generate_content(
-                model=request.model.partition(":")[2], contents=contents(request), config=config
-            )
+            raw = await self.client._api_client.async_request("post", path, sent)
         except errors.APIError as error:
             seen = self.seen(error)
         except httpx2.HTTPError as error:
             seen = line_seen(NAME, error)
         else:
-            sent_back = raw.sdk_http_response
-            return read((sent_back.body if sent_back else "") or "", request.model, self.key)
+            return read(raw.body or "", request.model, self.key)
         return answered(seen, request.model)  # here, where the SDK's error is no context of it
 
     def seen(self, error: "APIError") -> Seen:
@@ -110,33 +110,33 @@ class Gemini:
         await self._http.aclose()
 
 
-def contents(request: Request) -> list[dict[str, Any]]:
-    """The conversation without its system messages."""
-    return [
-        {"role": "model" if m.role == "assistant" else "user", "parts": [{"text": whole(m.text)}]}
-        for m in request.messages
-        if m.role != "system"
-    ]
-
-
-def settings(request: Request) -> dict[str, Any]:
-    """What stands beside the conversation, by the names of the SDK's GenerateContentConfig."""
+def body(request: Request) -> dict[str, Any]:
+    """The request as generateContent wants it; its schema stands under `responseJsonSchema`."""
     temperature, seed = nudged(request)
-    found: dict[str, Any] = {
+    config: dict[str, Any] = {
         "temperature": temperature,
-        "top_p": request.top_p,
-        "max_output_tokens": request.max_tokens,
-        "automatic_continuation": False,
-        "automatic_function_calling": {"disable": True},
+        "topP": request.top_p,
+        "maxOutputTokens": request.max_tokens,
+    }
+    if seed is not None:
+        config["seed"] = seed
+    if request.answer_schema is not None:
+        config["responseMimeType"] = "application/json"
+        config["responseJsonSchema"] = json.loads(request.answer_schema)
+    sent: dict[str, Any] = {
+        "contents": [
+            {
+                "role": "model" if m.role == "assistant" else "user",
+                "parts": [{"text": whole(m.text)}],
+            }
+            for m in request.messages
+            if m.role != "system"
+        ],
+        "generationConfig": config,
     }
     if system := [whole(m.text) for m in request.messages if m.role == "system"]:
-        found["system_instruction"] = "\n\n".join(system)
-    if seed is not None:
-        found["seed"] = seed
-    if request.answer_schema is not None:
-        found["response_mime_type"] = "application/json"
-        found["response_json_schema"] = json.loads(request.answer_schema)
-    return found
+        sent["systemInstruction"] = {"role": "user", "parts": [{"text": "\n\n".join(system)}]}
+    return sent
 
 
 def read(data: bytes | str, model: str, key: SecretStr) -> Completion:
@@ -191,21 +191,30 @@ def _usage(told: Mapping[str, Any]) -> Usage:
     )
 
 
-def _sdk(key: SecretStr, url: str, seconds: float, http: "httpx2.AsyncClient") -> "Client":
+def _sdk(
+    key: SecretStr, url: str, seconds: float, in_flight: int
+) -> "tuple[Client, httpx2.AsyncClient]":
     """A client that takes nothing from the environment: no Vertex, no version, no recording."""
     try:
-        from google.genai import Client, types
-        from google.genai.client import DebugConfig
+        with hidden():
+            import httpx2
+            from google.genai import Client, types
+            from google.genai.client import DebugConfig
+
+            http = http_client(url, seconds, in_flight)
+            options = types.HttpOptions(
+                base_url=url,
+                api_version=VERSION,
+                timeout=int(seconds * 1000),
+                httpx_async_client=http,
+                httpx_client=httpx2.Client(verify=False, trust_env=False),  # never used
+            )
+            client = Client(
+                vertexai=False,
+                api_key=key.get_secret_value(),
+                debug_config=DebugConfig(client_mode=None, replays_directory=None, replay_id=None),
+                http_options=options,
+            )
     except ImportError:
         raise missing(NAME) from None
-    return Client(
-        vertexai=False,
-        api_key=key.get_secret_value(),
-        debug_config=DebugConfig(client_mode=None, replays_directory=None, replay_id=None),
-        http_options=types.HttpOptions(
-            base_url=url,
-            api_version=VERSION,
-            timeout=int(seconds * 1000),
-            httpx_async_client=http,
-        ),
-    )
+    return client, http

@@ -1,7 +1,11 @@
-"""Keys come from the environment, and are in no text that is printed, recorded or raised."""
+"""Keys come from the environment, and are in no text that is printed, recorded or raised.
+
+Nothing else that the SDKs look for there reaches them: what a run asks stands in its configuration.
+"""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from pydantic import SecretStr
 
@@ -14,6 +18,10 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 """Where each provider's key is looked for; the first that is set counts."""
 NO_KEY = "none"
 """What a server that wants no key is sent."""
+SDK = ("OPENAI_", "AZURE_OPENAI_", "GOOGLE_", "GEMINI_", "CLOUDSDK_", "SSLKEYLOGFILE")
+"""How the names begin that the SDKs and their libraries read: keys, organisation, project, headers,
+addresses, versions, backends, client certificates, recording, logs, and a file for the secrets of
+connections. Not in it are proxies and the certificates of authorities (see `line`)."""
 
 
 def key_for(provider: str, *, needed: bool) -> SecretStr:
@@ -35,3 +43,16 @@ def key_for(provider: str, *, needed: bool) -> SecretStr:
             "llm.base_url for a server that needs none"
         )
     return SecretStr(NO_KEY)
+
+
+@contextmanager
+def hidden() -> Iterator[None]:
+    """The environment without what the SDKs read from it; they do so when they are imported and
+    when a client is made, never later."""
+    kept = {name: text for name, text in os.environ.items() if name.startswith(SDK)}
+    for name in kept:
+        del os.environ[name]
+    try:
+        yield
+    finally:
+        os.environ.update(kept)

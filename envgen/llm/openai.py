@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
+from envgen.llm.keys import hidden
 from envgen.llm.line import http_client, line_seen
 from envgen.llm.schema import is_strict, loosened
 from envgen.llm.trouble import Seen, cleaned, wait_of
@@ -25,10 +26,9 @@ from envgen.llm.wire import (
     usage_of,
     whole,
 )
-from envgen.records import Completion, Finish, Request, Usage
+from envgen.records import Completion, Finish, Message, Request, ToolCall, Usage
 
 if TYPE_CHECKING:
-    import httpx2
     import openai
     from openai import AsyncOpenAI
 
@@ -67,7 +67,7 @@ class OpenAI:
         self.flex = flex
         self.key = key
         url = base_url or URL
-        self.client = _sdk(key, url, seconds, http_client(url, seconds, in_flight))
+        self.client = _sdk(key, url, seconds, in_flight)
 
     async def complete(self, request: Request) -> Completion:
         """Ask once.
@@ -117,7 +117,7 @@ def body(request: Request, *, own: bool) -> dict[str, Any]:
     temperature, seed = nudged(request)
     sent: dict[str, Any] = {
         "model": request.model.partition(":")[2],
-        "messages": [{"role": m.role, "content": whole(m.text)} for m in request.messages],
+        "messages": [_message(m) for m in request.messages],
         "max_tokens" if own else "max_completion_tokens": request.max_tokens,
     }
     if own or temperature != 1.0:
@@ -131,6 +131,26 @@ def body(request: Request, *, own: bool) -> dict[str, Any]:
         wanted = {"name": "answer", "schema": loosened(schema) if own else schema}
         wanted["strict"] = own or is_strict(schema)
         sent["response_format"] = {"type": "json_schema", "json_schema": wanted}
+    if request.tools is not None:
+        functions = json.loads(request.tools)
+        sent["tools"] = [{"type": "function", "function": function} for function in functions]
+    return sent
+
+
+def _message(message: Message) -> dict[str, Any]:
+    """A message; the calls that an assistant made stand beside its text."""
+    sent: dict[str, Any] = {"role": message.role, "content": whole(message.text)}
+    if message.answers:
+        sent["tool_call_id"] = message.answers
+    if message.calls:
+        sent["tool_calls"] = [
+            {
+                "id": call.ref,
+                "type": "function",
+                "function": {"name": call.name, "arguments": whole(call.arguments)},
+            }
+            for call in message.calls
+        ]
     return sent
 
 
@@ -154,7 +174,32 @@ def read(data: bytes | str, model: str, key: SecretStr) -> Completion:
     if refusal := text_of(message.get("refusal")):
         text, finish = text or refusal, "refused"
     answered_by = text_of(value.get("model")) or model.partition(":")[2]
-    return Completion(text=text, finish=finish, usage=usage, model=answered_by)
+    return Completion(
+        text=text,
+        finish=finish,
+        usage=usage,
+        model=answered_by,
+        calls=_calls(message.get("tool_calls")),
+        thinking=text_of(message.get("reasoning_content")) or text_of(message.get("reasoning")),
+    )
+
+
+def _calls(told: object) -> tuple[ToolCall, ...]:
+    """Calls of functions; one without a name of its own gets its place for one."""
+    found = []
+    for place, call in enumerate(map(mapping, items(told))):
+        function = mapping(call.get("function"))
+        arguments = function.get("arguments")
+        if isinstance(arguments, dict):  # some servers send them parsed
+            arguments = json.dumps(arguments)
+        found.append(
+            ToolCall(
+                ref=text_of(call.get("id")) or f"call-{place}",
+                name=text_of(function.get("name")),
+                arguments=text_of(arguments),
+            )
+        )
+    return tuple(found)
 
 
 def fault(said: Mapping[str, Any], status: int, key: SecretStr, after: float | None = None) -> Seen:
@@ -178,20 +223,22 @@ def _usage(told: Mapping[str, Any]) -> Usage:
 
 
 def _text(content: object) -> str:
-    """Text, or the text parts of a list; `reasoning_content` is no part of the answer."""
+    """Text, or the text parts of a list."""
     parts = [mapping(part).get("text") for part in items(content)]
     return text_of(content) + "".join(text_of(part) for part in parts)
 
 
-def _sdk(key: SecretStr, url: str, seconds: float, http: "httpx2.AsyncClient") -> "AsyncOpenAI":
+def _sdk(key: SecretStr, url: str, seconds: float, in_flight: int) -> "AsyncOpenAI":
     try:
-        from openai import AsyncOpenAI
+        with hidden():
+            from openai import AsyncOpenAI
+
+            return AsyncOpenAI(
+                api_key=key.get_secret_value(),
+                base_url=url,
+                timeout=seconds,
+                max_retries=0,
+                http_client=http_client(url, seconds, in_flight),
+            )
     except ImportError:
         raise missing(NAME) from None
-    return AsyncOpenAI(
-        api_key=key.get_secret_value(),
-        base_url=url,
-        timeout=seconds,
-        max_retries=0,
-        http_client=http,
-    )

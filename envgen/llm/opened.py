@@ -5,7 +5,7 @@ wanted, retried, paced, capped by the budget, booked attempt by attempt, watched
 translated.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 
@@ -37,7 +37,11 @@ Adapter = OpenAI | Gemini
 
 @asynccontextmanager
 async def open_models(
-    roles: Mapping[str, str], config: LlmConfig, ledger: Ledger, clock: Clock | None = None
+    roles: Mapping[str, str],
+    config: LlmConfig,
+    ledger: Ledger,
+    clock: Clock | None = None,
+    say: Callable[[str], None] = lambda line: None,
 ) -> AsyncIterator[Mapping[str, Asked]]:
     """Models by role, closed after use; one pace a model, one budget for all.
 
@@ -46,6 +50,7 @@ async def open_models(
         config: how they are asked.
         ledger: knows what was answered, and what was spent before.
         clock: what waits are measured by.
+        say: told what people should know.
 
     Raises:
         Misconfigured: no key, no price, no library, no such provider.
@@ -57,6 +62,12 @@ async def open_models(
             priced = tariff(name, config)
             adapter = adapt(name, config)
             stack.push_async_callback(adapter.close)
+            if before := ledger.attempts.moved(name, address_of(config)):
+                say(
+                    f"{name} was asked at {before} before: a model is its name, wherever it is "
+                    "served, and what was answered there is not asked again; for another model "
+                    "use another name or another --run"
+                )
             model = around(adapter, config, ledger, budget, priced, clock or LoopClock())
             if config.lane == "batch":
                 model = await stack.enter_async_context(
@@ -100,7 +111,7 @@ def adapt(name: str, config: LlmConfig) -> Adapter:
     kinds: Mapping[str, type[OpenAI] | type[Gemini]] = {"openai": OpenAI, "gemini": Gemini}
     if provider not in kinds or not colon or not model:
         raise Misconfigured(f"model {name!r}: write it as gemini:NAME or openai:NAME")
-    url = None if config.base_url is None else check_url(config.base_url)
+    url = address_of(config) or None
     return kinds[provider](
         key_for(provider, needed=url is None),
         base_url=url,
@@ -108,6 +119,11 @@ def adapt(name: str, config: LlmConfig) -> Adapter:
         in_flight=config.in_flight,
         flex=config.lane == "flex",
     )
+
+
+def address_of(config: LlmConfig) -> str:
+    """Where a server of one's own is; empty for the provider's. Misconfigured when it is none."""
+    return "" if config.base_url is None else check_url(config.base_url)
 
 
 def jobs_of(adapter: Adapter, name: str) -> Jobs:

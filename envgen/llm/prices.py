@@ -31,18 +31,28 @@ class Tariff:
     lane: Lane = "online"
     known: bool = True
 
-    @property
-    def factor(self) -> float:
-        """The lane's part of the list price."""
-        return {"online": 1.0, "flex": self.price.flex, "batch": self.price.batch}[self.lane]
-
     def cost(self, usage: Usage) -> float:
-        """Dollars of what was used."""
+        """Dollars of what one call used."""
+        return self.total(usage, 1)
+
+    def total(self, usage: Usage, calls: int) -> float:
+        """Dollars of what so many calls, about as long as each other, used together."""
         price = self.price
-        cached = price.input if price.cached is None else price.cached
-        fresh = usage.input - usage.cached
-        sum_ = fresh * price.input + usage.cached * cached + usage.output * price.output
-        return self.factor * sum_ / PER
+        long = price.long is not None and usage.input > price.long.over * calls
+        rates = price.long if price.long is not None and long else price
+        cached = rates.input if rates.cached is None else rates.cached
+        factor, on_cached = self._factors()
+        fresh = (usage.input - usage.cached) * rates.input + usage.output * rates.output
+        return (factor * fresh + on_cached * usage.cached * cached) / PER
+
+    def _factors(self) -> tuple[float, float]:
+        """The lane's part of the list price, and of that of cached tokens."""
+        price = self.price
+        if self.lane == "batch":
+            whole = price.batch
+            return whole, whole if price.batch_cached is None else price.batch_cached
+        factor = price.flex if self.lane == "flex" else 1.0
+        return factor, factor
 
     def worst(self, request: Request) -> float:
         """The most dollars that a request can cost: a token is at least a byte."""
@@ -52,7 +62,11 @@ class Tariff:
 
 def bytes_of(request: Request) -> int:
     """An upper bound of a question's tokens."""
-    texts = [message.text for message in request.messages] + [request.answer_schema or ""]
+    texts = [
+        message.text + "".join(call.name + call.arguments for call in message.calls)
+        for message in request.messages
+    ]
+    texts.append((request.answer_schema or "") + (request.tools or ""))
     return sum(len(text.encode("utf-8", "replace")) + OVERHEAD for text in texts)
 
 

@@ -51,8 +51,11 @@ class Seen(NamedTuple):
 
     provider: str
     """`openai` or `gemini`."""
-    how: Literal["http", "timeout", "dropped", "unreachable", "html", "empty", "cut", "shape"]
-    """`http`: an error of the provider's, with `status`. `shape`: JSON that is no answer."""
+    how: Literal[
+        "http", "timeout", "dropped", "unreachable", "unbounded", "html", "empty", "cut", "shape"
+    ]
+    """`http`: an error of the provider's, with `status`. `shape`: JSON that is no answer.
+    `unbounded`: more bytes than any answer has, or packed ones."""
     status: int = 0
     """HTTP status; for an error object under 200, the code that it names, or 200."""
     codes: tuple[str, ...] = ()
@@ -81,7 +84,8 @@ class Row(NamedTuple):
 
 _WHOLE = ((200, 599),)
 TABLE: tuple[Row, ...] = (
-    Row("transient", how=("timeout", "dropped", "unreachable", "html", "empty", "cut", "shape")),
+    Row("transient", how=("timeout", "dropped", "unreachable", "unbounded")),
+    Row("transient", how=("html", "empty", "cut", "shape")),
     # Nothing heals these but a person.
     Row("quota_dead", _WHOLE, ("insufficient_quota", "billing_hard_limit_reached")),
     Row("quota_dead", _WHOLE, ("billing_not_active", "account_deactivated", "invalid_api_key")),
@@ -120,7 +124,8 @@ class Trouble(Weather):
     @property
     def unseen(self) -> bool:
         """Whether the provider may bill an answer that never arrived."""
-        return self.seen.usage is None and self.seen.how in ("timeout", "dropped", "cut", "empty")
+        lost = ("timeout", "dropped", "unbounded", "cut", "empty")
+        return self.seen.usage is None and self.seen.how in lost
 
 
 class Throttled(Trouble):
@@ -184,6 +189,7 @@ def describe(seen: Seen) -> str:
         "timeout": "no answer in time",
         "dropped": "the connection was dropped",
         "unreachable": "no connection",
+        "unbounded": "an answer that is too large, or packed",
         "html": "a web page in place of an answer",
         "empty": "an empty answer",
         "cut": "an answer that breaks off",

@@ -53,13 +53,17 @@ def text_of(value: object) -> str:
     return whole(value) if isinstance(value, str) else ""
 
 
+MOST = 10**9
+"""More tokens than any answer has: larger numbers are no counts, and no database holds them."""
+
+
 def count(value: object) -> int:
     """A number of tokens, however it is written."""
     try:
         number = int(value) if isinstance(value, int | float | str) else 0
     except (ValueError, OverflowError):
         return 0
-    return max(0, number)
+    return min(max(0, number), MOST)
 
 
 def usage_of(entered: int, cached: int, produced: int, thinking: int) -> Usage:
@@ -84,7 +88,7 @@ def decoded(provider: str, data: bytes | str) -> Mapping[str, Any]:
         raise trouble(Seen(provider, "empty", 200))
     try:
         value = json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # broken, or a number of thousands of digits
         value = None
     if isinstance(value, dict):
         return value

@@ -1,4 +1,5 @@
-"""The container edge: build an image, run a job. Facts are recorded, weather is retried.
+"""The container edge: build an image, run a job, open a session. Facts are recorded, weather is
+retried.
 
 `Sandbox` is what the steps see. `Recorded` puts the ledger and the one retry policy around an
 `Engine`; engines only translate. `docker.py` speaks to Docker and to Podman's socket, `scripted.py`
@@ -6,6 +7,7 @@ is the double that ships with the package, `conformance.py` is the suite that bo
 """
 
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from typing import Protocol, TypeVar
 
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_exponential
@@ -13,12 +15,54 @@ from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait
 from envgen.digest import short
 from envgen.errors import Fault, Weather
 from envgen.ledger import Blobs, Ledger, Use, key_of
-from envgen.records import BaseImage, BaseRecipe, Built, Image, ImageRequest, Job, JobResult, Key
+from envgen.records import (
+    BaseImage,
+    BaseRecipe,
+    Built,
+    Image,
+    ImageRequest,
+    Job,
+    JobResult,
+    Key,
+    Observation,
+    Opening,
+)
 
 T = TypeVar("T")
 
 ATTEMPTS = 5
 """At something that the weather stopped; half a second between the first two, then doubled."""
+
+
+class Session(Protocol):
+    """A sandbox that an agent works in, one command after the other.
+
+    Every method raises Weather when the infrastructure is at fault (the sandbox is lost, the engine
+    is down, the host's disk is full, the lease ran out); a command is never tried again, for it may
+    have changed something. What the agent caused is an Observation.
+    """
+
+    @property
+    def age(self) -> float:
+        """Seconds since the sandbox was handed over: the episode's clock."""
+        ...
+
+    async def run(self, command: str, seconds: float) -> Observation:
+        """Run a command in the session's shell; directory, variables and functions carry over.
+
+        Args:
+            command: any text; `bash` reads it.
+            seconds: its limit; what it started in the foreground is killed then.
+        """
+        ...
+
+    async def capture(self, folders: tuple[str, ...]) -> str | None:
+        """Kill what runs and hand over folders, as a blob for `grade`; None when over the cap."""
+        ...
+
+    async def end(self) -> None:
+        """Remove the sandbox now, whatever it does; nothing can be asked of it afterwards."""
+        ...
 
 
 class Engine(Protocol):
@@ -36,6 +80,13 @@ class Engine(Protocol):
     async def build(self, request: ImageRequest) -> Image: ...
 
     async def run(self, job: Job) -> JobResult: ...
+
+    def open(self, opening: Opening) -> AbstractAsyncContextManager[Session]:
+        """A sandbox to run commands in; it is removed at the end of the context, whatever happened.
+
+        Raises Weather (ImageMissing when the image is gone: it is never pulled).
+        """
+        ...
 
     async def discard(self, image: Image) -> None:
         """Remove an image that nothing will ask for again."""
@@ -107,4 +158,4 @@ async def retried(call: Callable[[], Awaitable[T]]) -> T:
     raise AssertionError("the policy ends with a result or an exception")
 
 
-__all__ = ["Engine", "Recorded", "retried", "tag_of"]
+__all__ = ["Engine", "Recorded", "Session", "retried", "tag_of"]

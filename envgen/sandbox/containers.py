@@ -3,7 +3,7 @@
 import tarfile
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from http.client import HTTPException
 from typing import Any
@@ -16,11 +16,13 @@ from docker.utils.socket import SocketError
 from urllib3.exceptions import HTTPError
 
 from envgen.ledger import Blobs
-from envgen.records import AGENT_UID, Job, JobResult, Status
+from envgen.records import AGENT_UID, Job, JobResult, Opening, Put, Status
 from envgen.sandbox import archive, parity
 from envgen.sandbox.daemon import API_SECONDS, LABEL, OWNER_LABEL, is_timeout
 from envgen.sandbox.tail import Tail
 
+KEEPER_UID = 65534
+"""Whose process keeps a sandbox alive."""
 WATCH_SECONDS = 2
 OUTPUT_BYTES = 64 * 1024
 OPEN_FILES = 16_384
@@ -36,19 +38,16 @@ class Containers:
         api: the SDK's low-level client.
         blobs: where captured bytes go.
         cpus: CPUs of the engine's host.
-        slots: containers at once.
         quota: whether the engine can limit a container's disk by itself; else we watch it.
         owner: name that our containers are labelled with.
     """
 
-    def __init__(
-        self, api: APIClient, blobs: Blobs, cpus: int, slots: int, quota: bool, owner: str
-    ) -> None:
+    def __init__(self, api: APIClient, blobs: Blobs, cpus: int, quota: bool, owner: str) -> None:
         self.api = api
         self.blobs = blobs
         self.owner = owner
         self._quota = quota
-        self._cpus = _CpuSets(cpus, slots)
+        self._cpus = _CpuSets(cpus)
 
     def run(self, job: Job, cancelled: threading.Event | None = None) -> JobResult:
         """Run one job to its end; the container is gone afterwards, whatever happened.
@@ -61,7 +60,7 @@ class Containers:
         started = time.time()
         with self.container(job, restore) as name:
             status, code, output = self.execute(name, job, cancelled)
-            captured, too_large = self._capture(name, job, started)
+            captured, too_large = self.capture(name, job.capture, job.capture_mb, started)
             collected = self._collect(name, job)
         if too_large and status == "done":
             status = "outputs"
@@ -73,16 +72,82 @@ class Containers:
     def container(self, job: Job, restore: bytes | None = None) -> Iterator[str]:
         """A created container with everything in it, not started; removed whatever happens."""
         with self._cpus.lease(job.cpus) as cpus:
-            name = self._create(job, cpus)
+            name = self._create(job, cpus, job.command, job.uid)
             try:
-                data = archive.bundle(job.puts, restore)
-                if len(data) > 1024:
-                    self.api.put_archive(name, "/", data)
+                self._fill(name, job.puts, restore)
                 yield name
             finally:
                 self.remove(name)
 
-    def _create(self, job: Job, cpus: str) -> str:
+    @contextmanager
+    def sandbox(self, opening: Opening, name: str) -> Iterator[str]:
+        """A running container that does nothing by itself and ends after the opening's seconds.
+
+        What keeps it alive belongs to another user than the agent, who cannot end it.
+
+        Args:
+            opening: what it is.
+            name: nobody else's; so that it is found when the engine's answer is lost.
+        """
+        command = ("/bin/sleep", str(opening.seconds))
+        with self._cpus.lease(opening.cpus) as cpus:
+            try:
+                made = self._create(opening, cpus, command, KEEPER_UID, name)
+                self._fill(made, opening.puts, None)
+                self.api.start(made)
+                yield made
+            finally:
+                self.remove(name)
+
+    def beside(self, name: str, opening: Opening, command: Sequence[str], seconds: int) -> bool:
+        """Run a command as root among the processes of another container; whether it exits with 0.
+
+        Args:
+            name: the other container.
+            opening: what that is; its image is used.
+            command: may signal processes, and nothing else that the agent may not.
+            seconds: its limit.
+        """
+        host = self.api.create_host_config(
+            network_mode="none",
+            pid_mode=f"container:{name}",
+            mem_limit="64m",
+            cap_drop=["ALL"],
+            cap_add=["KILL"],
+            security_opt=["no-new-privileges"],
+            log_config=LogConfig(type="none"),
+        )
+        made = self.api.create_container(
+            image=opening.image_ref,
+            command=list(command),
+            entrypoint=[],
+            user="0:0",
+            labels={LABEL: "job", OWNER_LABEL: self.owner},
+            host_config=host,
+        )["Id"]
+        try:
+            self.api.start(made)
+            return int(self.api.wait(made, timeout=seconds)["StatusCode"]) == 0
+        except (requests.ReadTimeout, requests.ConnectionError) as error:
+            if not is_timeout(error):
+                raise
+            return False
+        finally:
+            self.remove(made)
+
+    def _fill(self, name: str, puts: Iterable[Put], restore: bytes | None) -> None:
+        data = archive.bundle(puts, restore)
+        if len(data) > 1024:
+            self.api.put_archive(name, "/", data)
+
+    def _create(
+        self,
+        job: Job | Opening,
+        cpus: str,
+        command: Sequence[str],
+        user: int,
+        name: str | None = None,
+    ) -> str:
         root = job.uid != AGENT_UID
         host = self.api.create_host_config(
             network_mode="none",
@@ -107,9 +172,10 @@ class Containers:
         )
         created = self.api.create_container(
             image=job.image_ref,
-            command=list(job.command),
+            command=list(command),
+            name=name,
             entrypoint=[],
-            user=f"{job.uid}:{job.uid}",
+            user=f"{user}:{user}",
             working_dir=job.cwd,
             hostname=parity.HOSTNAME,
             environment=parity.environment(job.uid, job.cpus) | dict(job.env),
@@ -147,10 +213,10 @@ class Containers:
             except (requests.ReadTimeout, requests.ConnectionError) as error:
                 if not is_timeout(error):
                     raise
-                if self._disk_full(name, job):
+                if self.disk_full(name, job.disk_mb):
                     return self._kill(name, "disk")
                 continue
-            return "disk" if self._disk_full(name, job) else "done"
+            return "disk" if self.disk_full(name, job.disk_mb) else "done"
         return self._kill(name, "timeout")
 
     def _kill(self, name: str, status: Status) -> Status:
@@ -161,29 +227,39 @@ class Containers:
             pass  # it ended by itself in the meantime
         return status
 
-    def _disk_full(self, name: str, job: Job) -> bool:
+    def disk_full(self, name: str, limit_mb: int) -> bool:
+        """Whether a container has written more than it may."""
         found = self.api.containers(all=True, size=True, filters={"id": name})
-        return any(over_limit(one, job.disk_mb << 20) for one in found)
+        return any(over_limit(one, limit_mb << 20) for one in found)
 
     def archive(self, name: str, path: str, limit: int) -> bytes:
         """What the engine reads at a path of a container; TooLarge over `limit` bytes."""
         chunks, _ = self.api.get_archive(name, path)
         return archive.capped(chunks, limit)
 
-    def _capture(self, name: str, job: Job, started: float) -> tuple[str | None, bool]:
-        """The captured folders as a blob; and whether they are over the cap."""
-        if not job.capture:
+    def capture(
+        self, name: str, folders: tuple[str, ...], limit_mb: int, started: float
+    ) -> tuple[str | None, bool]:
+        """Folders of a stopped container as a blob; and whether they are over the cap.
+
+        Args:
+            name: the container.
+            folders: absolute paths.
+            limit_mb: the cap, for all of them together.
+            started: the container's start, in seconds since 1970.
+        """
+        if not folders:
             return None, False
-        limit = job.capture_mb << 20
+        limit = limit_mb << 20
         entries: list[tuple[tarfile.TarInfo, bytes]] = []
         try:
-            for folder in job.capture:
+            for folder in folders:
                 try:
                     data = self.archive(name, folder, limit)
                 except NotFound:
                     continue  # the agent removed it: it is graded as absent
                 limit -= len(data)  # one cap for all folders together
-                entries += archive.normalised(folder, data, started, job.capture_mb << 20)
+                entries += archive.normalised(folder, data, started, limit_mb << 20)
         except archive.TooLarge:
             return None, True
         return self.blobs.put(archive.packed(entries)), False
@@ -197,9 +273,17 @@ class Containers:
             return ()
 
     def remove(self, name: str) -> None:
-        """Remove a container in whatever state it is."""
-        with suppress(NotFound):
+        """Remove a container in whatever state it is.
+
+        Returns as well when somebody else, such as another run that sweeps, is removing it.
+        """
+        try:
             self.api.remove_container(name, force=True, v=True)
+        except NotFound:
+            pass
+        except APIError as error:
+            if "already in progress" not in str(error.explanation):
+                raise
 
 
 def over_limit(listed: dict[str, Any], limit: int) -> bool:
@@ -229,9 +313,9 @@ def _close(stream: "CancellableStream[bytes]") -> None:
 class _CpuSets:
     """Leases of CPU pairs, so that two CPUs are two for every runtime."""
 
-    def __init__(self, cpus: int, slots: int) -> None:
+    def __init__(self, cpus: int) -> None:
         pairs: list[tuple[int, ...]] = [(i, i + 1) for i in range(0, cpus - 1, 2)] or [(0,)]
-        self._free = [pairs[i % len(pairs)] for i in range(slots)]
+        self._holders = dict.fromkeys(pairs, 0)
         self._cpus = cpus
         self._lock = threading.Lock()
 
@@ -241,9 +325,10 @@ class _CpuSets:
             yield f"0-{min(wanted, self._cpus) - 1}"
             return
         with self._lock:
-            pair = self._free.pop(0)
+            pair = min(self._holders, key=lambda pair: self._holders[pair])
+            self._holders[pair] += 1
         try:
             yield ",".join(str(cpu) for cpu in pair[:wanted])
         finally:
             with self._lock:
-                self._free.append(pair)
+                self._holders[pair] -= 1

@@ -6,21 +6,83 @@ missing image is never pulled.
 
 import asyncio
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import requests
 
 from envgen import bases
-from envgen.errors import EngineDown
+from envgen.errors import EngineDown, SetupTimeout
 from envgen.ledger import Blobs
-from envgen.records import BaseImage, BaseRecipe, Image, ImageRequest, Job, JobResult
+from envgen.records import (
+    BaseImage,
+    BaseRecipe,
+    Image,
+    ImageRequest,
+    Job,
+    JobResult,
+    Observation,
+    Opening,
+)
+from envgen.sandbox import Session, retried
 from envgen.sandbox.containers import Containers
-from envgen.sandbox.daemon import LABEL, OWNER_LABEL, RUN_LABEL, connect, typed
+from envgen.sandbox.daemon import API_SECONDS, LABEL, OWNER_LABEL, RUN_LABEL, connect, typed
 from envgen.sandbox.images import Images
 from envgen.sandbox.owner import Owner
 from envgen.sandbox.roots import Roots
+from envgen.sandbox.session import Sandbox
 
 T = TypeVar("T")
+
+SESSIONS = 1024
+"""Most sessions that are worked for at once; a pool bounds how many there are."""
+
+
+class Opened(NamedTuple):
+    """A sandbox, and what has to be given back for it."""
+
+    box: Sandbox
+    held: ExitStack
+
+
+class DockerSession:
+    """A `Session` in a container; its calls run in the engine's threads, one at a time."""
+
+    def __init__(self, engine: "Docker", opened: Opened) -> None:
+        self._engine = engine
+        self._box, self._held = opened
+        self._began = time.monotonic()
+        self._one = asyncio.Lock()
+
+    @property
+    def age(self) -> float:
+        return time.monotonic() - self._began
+
+    async def run(self, command: str, seconds: float) -> Observation:
+        cancelled = threading.Event()
+        async with self._one:
+            return await self._engine._thread(
+                self._box.run,
+                command,
+                seconds,
+                cancelled,
+                on_cancel=cancelled.set,
+                pool=self._engine.sessions,
+            )
+
+    async def capture(self, folders: tuple[str, ...]) -> str | None:
+        async with self._one:  # it changes nothing but what has ended: it may be tried again
+            return await retried(
+                lambda: self._engine._thread(self._box.capture, folders, pool=self._engine.sessions)
+            )
+
+    async def end(self) -> None:
+        await self._engine._thread(self._held.close, pool=self._engine.sessions)
 
 
 class Docker:
@@ -50,13 +112,16 @@ class Docker:
         self.run_name = run
         self.owner = Owner()
         self.pool = ThreadPoolExecutor(slots, thread_name_prefix="sandbox")
+        self.sessions = ThreadPoolExecutor(SESSIONS, thread_name_prefix="session")
+        self._numbers = count()
         with typed():
             info = self.client.info()
             self.cpus = int(info["NCPU"])
             self.description = _description(self.client.version(), info)
             self.containers = Containers(
-                self.api, blobs, self.cpus, slots, _has_quota(info), self.owner.name
+                self.api, blobs, self.cpus, _has_quota(info), self.owner.name
             )
+            self._root = _local_root(self.client.api.base_url, info)
             self.images = Images(self.client, self.containers, run, rebuild)
             self.roots = Roots(self.client, self.containers, bases.root(), say)
             self._sweep()
@@ -75,6 +140,32 @@ class Docker:
         cancelled = threading.Event()
         return await self._thread(self.containers.run, job, cancelled, on_cancel=cancelled.set)
 
+    def open(self, opening: Opening) -> AbstractAsyncContextManager[Session]:
+        return self._open(opening)
+
+    @asynccontextmanager
+    async def _open(self, opening: Opening) -> AsyncIterator[Session]:
+        opened = await retried(lambda: self._thread(self._sandbox, opening, pool=self.sessions))
+        session = DockerSession(self, opened)
+        try:
+            yield session
+        finally:
+            await asyncio.shield(session.end())
+
+    def _sandbox(self, opening: Opening) -> "Opened":
+        """A sandbox that runs commands. Nothing is left when this fails: it may be retried."""
+        held = ExitStack()
+        with held:
+            name = f"{self.owner.name}-{next(self._numbers)}"
+            try:
+                made = held.enter_context(self.containers.sandbox(opening, name))
+            except requests.ReadTimeout as error:
+                raise SetupTimeout(f"a sandbox was not ready in {API_SECONDS} s") from error
+            box = Sandbox(self.containers, made, opening, self._root)
+            box.check()
+            return Opened(box, held.pop_all())
+        raise AssertionError("a sandbox, or an exception")
+
     async def discard(self, image: Image) -> None:
         await self._thread(self.images.remove, image.ref)
         self._present.discard(image.ref)
@@ -86,6 +177,7 @@ class Docker:
     def close(self) -> None:
         """Wait for what runs, sweep what is left, and let go."""
         self.pool.shutdown(wait=True, cancel_futures=True)
+        self.sessions.shutdown(wait=True, cancel_futures=True)
         try:
             with typed():
                 self._sweep()
@@ -95,15 +187,19 @@ class Docker:
         self.client.close()
 
     async def _thread(
-        self, call: Callable[..., T], *args: Any, on_cancel: Callable[[], None] = lambda: None
+        self,
+        call: Callable[..., T],
+        *args: Any,
+        on_cancel: Callable[[], None] = lambda: None,
+        pool: ThreadPoolExecutor | None = None,
     ) -> T:
-        """Run in the pool; when cancelled, still wait: a container must not be left behind."""
+        """Run in a pool; when cancelled, still wait: a container must not be left behind."""
 
         def work() -> T:
             with typed():
                 return call(*args)
 
-        submitted = self.pool.submit(work)
+        submitted = (pool or self.pool).submit(work)
         future = asyncio.wrap_future(submitted)
         try:
             return await asyncio.shield(future)
@@ -136,6 +232,12 @@ class Docker:
 def _description(version: dict[str, Any], info: dict[str, Any]) -> str:
     name = (version.get("Components") or [{}])[0].get("Name", "Engine")
     return f"{name} {version.get('Version')} on {info.get('OperatingSystem')}, id {info.get('ID')}"
+
+
+def _local_root(url: str, info: dict[str, Any]) -> Path | None:
+    """Where an engine on this machine keeps its data; None for one elsewhere."""
+    root = Path(info.get("DockerRootDir") or "")
+    return root if url.startswith("http+") and root.is_absolute() and root.exists() else None
 
 
 def _has_quota(info: dict[str, Any]) -> bool:

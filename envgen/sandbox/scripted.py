@@ -6,15 +6,65 @@ of what it was asked, and holds images by tag as a real engine does.
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from envgen.digest import digest, digest_bytes
-from envgen.errors import ImageMissing
+from envgen.errors import ImageMissing, SandboxLost
 from envgen.ledger import Blobs
-from envgen.records import BaseImage, BaseRecipe, Image, ImageRequest, Job, JobResult
-from envgen.sandbox import tag_of
+from envgen.records import (
+    BaseImage,
+    BaseRecipe,
+    Image,
+    ImageRequest,
+    Job,
+    JobResult,
+    Observation,
+    Opening,
+)
+from envgen.sandbox import Session, tag_of
+from envgen.sandbox.archive import packed
 
 Script = Callable[[Job], JobResult]
+Shell = Callable[[Opening, str], Observation]
+"""Answers the commands of sessions; it may raise Weather."""
+
+
+class ScriptedSession:
+    """A `Session` without a sandbox.
+
+    Attributes:
+        commands: what was run, in order.
+        ended: it was captured or closed.
+    """
+
+    def __init__(self, opening: Opening, shell: Shell, blobs: Blobs) -> None:
+        self.opening = opening
+        self.commands: list[str] = []
+        self.ended = False
+        self._shell = shell
+        self._blobs = blobs
+        self._age = 0.0
+
+    @property
+    def age(self) -> float:
+        """What its commands say that they took."""
+        return self._age
+
+    async def run(self, command: str, seconds: float) -> Observation:
+        if self.ended:
+            raise SandboxLost("the session has ended")
+        self.commands.append(command)
+        observed = self._shell(self.opening, command)
+        self._age += observed.seconds
+        return observed
+
+    async def capture(self, folders: tuple[str, ...]) -> str | None:
+        self.ended = True
+        return self._blobs.put(_OUTPUTS)
+
+    async def end(self) -> None:
+        self.ended = True
 
 
 class Scripted:
@@ -23,14 +73,19 @@ class Scripted:
     Args:
         blobs: where captured bytes go.
         script: answers jobs; the default one lets every reference pass and every no-op fail.
+        shell: answers the commands of sessions; the default one prints nothing and exits with 0.
     """
 
     description = "scripted"
     cpus = 2
 
-    def __init__(self, blobs: Blobs, script: Script | None = None) -> None:
+    def __init__(
+        self, blobs: Blobs, script: Script | None = None, shell: Shell | None = None
+    ) -> None:
         self.blobs = blobs
         self.script = script or self.sound
+        self.shell = shell or (lambda opening, command: Observation(output="", exit_code=0))
+        self.sessions: list[ScriptedSession] = []
         self.asked: Counter[str] = Counter()
         self.images: set[str] = set()
 
@@ -64,6 +119,21 @@ class Scripted:
             raise ImageMissing(f"no image {job.image_ref}")
         return self.script(job)
 
+    def open(self, opening: Opening) -> AbstractAsyncContextManager[Session]:
+        return self._open(opening)
+
+    @asynccontextmanager
+    async def _open(self, opening: Opening) -> AsyncIterator[ScriptedSession]:
+        self.asked["open"] += 1
+        if opening.image_ref not in self.images:
+            raise ImageMissing(f"no image {opening.image_ref}")
+        session = ScriptedSession(opening, self.shell, self.blobs)
+        self.sessions.append(session)
+        try:
+            yield session
+        finally:
+            session.ended = True
+
     async def discard(self, image: Image) -> None:
         self.images.discard(image.ref)
 
@@ -92,5 +162,5 @@ def verdict(reward: float) -> tuple[tuple[str, str], ...]:
     return (("report.json", json.dumps(report)), ("reward.txt", f"{reward}\n"))
 
 
-_OUTPUTS = b"scripted outputs"
+_OUTPUTS = packed(())
 OUTPUTS = digest_bytes(_OUTPUTS)

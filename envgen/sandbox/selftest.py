@@ -10,7 +10,7 @@ from typing import Any
 
 from envgen.errors import ImageMissing
 from envgen.files import File, FileTree
-from envgen.records import AGENT_UID, HOME, BaseImage, Job, JobResult, Put
+from envgen.records import AGENT_UID, HOME, BaseImage, Job, JobResult, Opening, Put
 from envgen.sandbox import Engine, parity
 
 BASE = "data_querying"
@@ -141,6 +141,12 @@ def rules(host_cpus: int) -> tuple[Rule, ...]:
     )
 
 
+MISSING = "a missing image is never pulled"
+SESSION = "a session keeps its state, and a time limit ends a command"
+MORE = (MISSING, SESSION)
+"""Rules that are no jobs."""
+
+
 async def failures(engine: Engine, base: BaseImage, tests: Sequence[Rule]) -> dict[str, str]:
     """Rules that the engine breaks, each with what was seen."""
     broken: dict[str, str] = {}
@@ -151,7 +157,13 @@ async def failures(engine: Engine, base: BaseImage, tests: Sequence[Rule]) -> di
     missing = Job(image="none", image_ref="envgen/no-such-image:0", command=("/bin/true",))
     try:
         await engine.run(missing)
-        broken["a missing image is never pulled"] = "something ran"
+        broken[MISSING] = "something ran"
     except ImageMissing:
         pass
+    opening = Opening(image=base.content, image_ref=base.ref)
+    async with engine.open(opening) as session:
+        await session.run("cd /tmp; x=5", 30)
+        seen = await session.run("echo $x $PWD; sleep 60", 2)
+    if seen.end != "timeout" or not seen.output.startswith("5 /tmp\n"):
+        broken[SESSION] = f"{seen.end}: {seen.output[:200]}"
     return broken

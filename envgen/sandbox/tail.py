@@ -2,13 +2,17 @@
 
 
 class Tail:
-    """Keeps the first and the last half of `limit` bytes and counts what fell out between."""
+    """Keeps the first and the last half of `limit` bytes and counts what fell out between.
+
+    Attributes:
+        dropped: bytes that fell out.
+    """
 
     def __init__(self, limit: int) -> None:
         self._half = limit // 2
         self._head = bytearray()
         self._tail = bytearray()
-        self._dropped = 0
+        self.dropped = 0
 
     def write(self, data: bytes) -> None:
         room = self._half - len(self._head)
@@ -17,8 +21,8 @@ class Tail:
         excess = len(self._tail) - self._half
         if excess > 0:
             del self._tail[:excess]
-            self._dropped += excess
+            self.dropped += excess
 
     def text(self) -> str:
-        middle = f"\n[... {self._dropped} bytes left out ...]\n".encode() if self._dropped else b""
+        middle = f"\n[... {self.dropped} bytes left out ...]\n".encode() if self.dropped else b""
         return (bytes(self._head) + middle + bytes(self._tail)).decode(errors="replace")

@@ -77,8 +77,9 @@ class Paying(Scripted):
         puts = {put.target: put.tree for put in job.puts}
         if "/solution" in puts:
             tree = puts["/solution"]
-            left = {"/home/agent/.tree": tree.digest.encode()}
-            files = OUTPUTS if self.is_reference(tree) else left
+            files = OUTPUTS if self.is_reference(tree) else _left(tree)
+            if len(puts) > 1:  # the task's files are empty
+                files = files | {"/home/agent/.blind": b"1"}
             captured = self.blobs.put(tarred(files))
             self.trees[captured] = tree
             return JobResult(status="done", exit_code=0, output="", captured=captured)
@@ -92,6 +93,17 @@ class Paying(Scripted):
             outputs = untarred(self.blobs.get(job.restore))
             reward = self.pays(self.trees.get(job.restore), outputs)
         return JobResult(status="done", exit_code=0, output="", collected=verdict(reward))
+
+
+def _left(tree: FileTree) -> dict[str, bytes]:
+    """What a submission leaves: its digest; of some, what their comments promise."""
+    script = tree["solve.sh"].data.decode()
+    facts = "/home/agent/facts.json"
+    if "# as the reference" in script or "# leaves" in script:
+        return OUTPUTS
+    if "# reformatted" in script:
+        return OUTPUTS | {facts: b'{"least": 1, "most": 4}'}
+    return {"/home/agent/.tree": tree.digest.encode()}
 
 
 def strict(tree: FileTree | None, outputs: dict[str, bytes]) -> float:

@@ -1,6 +1,9 @@
 """Mutants of captured outputs: what is changed, what is left alone, and that they repeat."""
 
+import dataclasses
 import json
+
+import pytest
 
 from envgen.audit import mutants
 from envgen.audit.target import Target
@@ -51,6 +54,22 @@ def test_few_mutants_are_spread_over_the_files_and_take_the_answer_away(target: 
 def test_inputs_that_the_reference_left_alone_are_no_outputs(target: Target) -> None:
     outputs = tarred({"/home/agent/orders.csv": b"id,value\na,1\nb,2\n"})
     assert mutants.mutants(target, outputs, 10) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "spelled"),
+    [("", b"0.10000000000000001"), ("Round to two decimals.", b"0.1\n")],
+)
+def test_figures_have_all_digits_where_nothing_is_said_of_them(
+    target: Target, text: str, spelled: bytes
+) -> None:
+    facts = b'{"most": 0.1, "least": "0.2", "all": [3.0, -2.5e3]}'
+    given = dataclasses.replace(target, instruction=target.instruction + text)
+    other = mutants.rewritten(given, tarred({"/home/agent/facts.json": facts}))
+    assert other is not None
+    new = untarred(other)["/home/agent/facts.json"]
+    assert spelled in new and b'"0.2"' in new and b"3.0" in new
+    assert json.loads(new) == json.loads(facts)
 
 
 def test_json_is_rewritten_with_the_same_meaning(target: Target) -> None:

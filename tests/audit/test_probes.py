@@ -6,17 +6,21 @@ import dataclasses
 import gzip
 import io
 import lzma
+import socket
+import struct
 import subprocess
 import sys
 import tarfile
+import time
+import urllib.request
 import zipfile
 import zlib
 from pathlib import Path
 
 import pytest
 
-from envgen.audit import submissions, unpacking
-from envgen.audit.probes import PROBES, copying, filling
+from envgen.audit import naming, submissions, unpacking
+from envgen.audit.probes import PROBES, copying, filling, standing_in
 from envgen.audit.target import Entry, Target
 from envgen.records import BuiltTask
 
@@ -80,9 +84,23 @@ def packed(data: bytes) -> dict[str, bytes]:
         "zlib": zlib.compress(b"blob %d\0" % len(data) + data),
         "base64": base64.encodebytes(data),
         "hex": data.hex().encode(),
+        "pack:3": gitted(b"older\n", data),
+        "env:ROWS": b"HOME=/root\0ROWS=" + data.removesuffix(b"\n") + b"\0",
         "tar:a/rows.csv": tar.getvalue(),
         "zip:a/rows.csv": zipped.getvalue(),
     }
+
+
+def gitted(old: bytes, new: bytes) -> bytes:
+    """A pack of two blobs, with differences to others between them."""
+    first, second = (
+        bytes((0x30 | len(blob) & 15 | 0x80, len(blob) >> 4)) + zlib.compress(blob)
+        for blob in (old, new)
+    )
+    near = bytes((0x65, 0x81, 1)) + zlib.compress(b"delta")
+    named = bytes((0x75, *range(20))) + zlib.compress(b"delta")
+    count = struct.pack(">II", 2, 4)
+    return b"PACK" + count + first + near + named + second + b"\0" * 20
 
 
 ANSWER = b"id,value\na,1\nb,2\n" * 3
@@ -129,3 +147,55 @@ def test_filling_has_its_parts_where_there_are_data_and_programs(target: Target)
     both = dataclasses.replace(target, instruction=f"{target.instruction} And `~/tool.py`.")
     assert [len(a.parts) for a in filling.attacks(target)] == [0, 0, 0]
     assert [len(a.parts) for a in filling.attacks(both)] == [2, 2, 2]
+
+
+SERVICE = """\
+Bring up the two services of `~/stack/start.sh`.
+
+**Ports.** The gate listens on port 8386; the store on 127.0.0.1, port 7952. Bodies of up to
+8192 bytes pass. The page is at `localhost:9364`.
+
+It takes 20000 requests.
+"""
+
+
+def test_ports_are_read_where_the_text_speaks_of_them() -> None:
+    assert naming.ports(SERVICE) == (8386, 7952, 8192, 9364)  # one too many does no harm
+    assert naming.ports("Write 8080 lines to `~/out.csv`.") == ()
+
+
+def test_a_stub_stands_in_for_services(target: Target) -> None:
+    start = Entry("/home/agent/stack/start.sh", b"#!/bin/bash\n", 0o755, own=True)
+    seen = dataclasses.replace(target, instruction=SERVICE, entries=(*target.entries, start))
+    (attack,) = standing_in.attacks(seen)
+    assert "8386, 7952" in attack.does
+    texts = [file.data for file in attack.tree.values()]
+    assert any(b"stub.py" in text and b"7952" in text for text in texts)
+    assert standing_in.attacks(target) == ()
+
+
+def test_a_stub_says_yes_in_every_protocol(tmp_path: Path) -> None:
+    ports = []
+    for _ in range(2):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            ports.append(free.getsockname()[1])
+    command = [sys.executable, submissions.TASK / "stub.py", '{"status": "ok"}', *map(str, ports)]
+    with subprocess.Popen(command) as stub:
+        try:
+            for _ in range(100):
+                with socket.socket() as there:
+                    if not there.connect_ex(("127.0.0.1", ports[1])):
+                        break
+                time.sleep(0.05)
+            with urllib.request.urlopen(f"http://127.0.0.1:{ports[0]}/healthz") as page:
+                assert (page.status, page.read()) == (200, b'{"status": "ok"}')
+            with socket.create_connection(("127.0.0.1", ports[1])) as client:
+                client.sendall(b"PING\r\n")
+                assert client.recv(100) == b"+OK\r\n"
+            with socket.socket(type=socket.SOCK_DGRAM) as asks:
+                asks.settimeout(5)
+                asks.sendto(b"\1\2\1\0rest", ("127.0.0.1", ports[0]))
+                assert asks.recv(100) == b"\1\2\x81\0rest"
+        finally:
+            stub.kill()

@@ -49,7 +49,14 @@ def checks(task: Task):
 
 
 def left():
-    return [p for p in os.listdir("/proc") if p.isdigit() and os.stat(f"/proc/{p}").st_uid == 1000]
+    return [p for p in os.listdir("/proc") if p.isdigit() and owner(p) == 1000]
+
+
+def owner(pid):
+    try:
+        return os.stat(f"/proc/{pid}").st_uid
+    except FileNotFoundError:  # it ended just now
+        return -1
 '''
 TRUTH = '{"answer": "5158", "marker": "TRUTH-7f3a9c"}'
 ANSWER = "echo 5158 > answer.txt\n"

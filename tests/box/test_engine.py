@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -254,6 +255,19 @@ def test_status_is_a_fact_and_no_container_stays(bench: Bench) -> None:
         result = bench.do(bench.kit.sandbox.engine.run(job))
         assert (result.status, result.exit_code) == (status, code)
         assert holding(bench, command) == []
+
+
+def test_two_who_remove_one_container_do_not_disturb_each_other(bench: Bench) -> None:
+    containers = bench.kit.sandbox.engine.containers
+    ref = bench.do(bench.kit.bases.get("data_querying")).ref
+    for _ in range(3):
+        made = containers.api.create_container(ref, ["sleep", "1000"])["Id"]
+        containers.api.start(made)
+        with ThreadPoolExecutor(8) as many:
+            assert list(many.map(containers.remove, [made] * 8)) == [None] * 8
+        assert wait_for(
+            lambda made=made: not containers.api.containers(all=True, filters={"id": made})
+        )
 
 
 def test_a_new_owner_is_never_taken_for_a_dead_one() -> None:

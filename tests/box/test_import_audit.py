@@ -115,3 +115,17 @@ def test_outputs_of_the_shared_form_are_not_graded_elsewhere(
     assert (harbor["separate"].mutants, harbor["separate"].kill_rate) == (2, 1.0)
     for report in harbor.values():  # the reference's grade, under other circumstances
         assert [t.reward for t in report.trials if t.probe == "repeating"] == [1.0]
+
+
+def test_an_answer_in_a_variable_of_the_image_is_a_leak(tmp_path: Path, kit: Kit, do: Any) -> None:
+    files = separate(HARBOR, "/home/visitor")
+    container = f"{files['environment/Dockerfile']}ENV EXPECTED_COUNT=2\n"
+    text = "Write the number of failed visits in `/home/visitor/visits.log` to `count.txt` there.\n"
+    made = {**files, "environment/Dockerfile": container, "instruction.md": text}
+    written(tmp_path / "tasks/one", made)
+    wanted = Import(kind="harbor", folder=str(tmp_path / "tasks"))
+    report = audit_of(wanted, tmp_path / "run", kit, do)
+    (finding,) = [f for f in report.findings if f.proven]
+    assert (finding.label, finding.code) == ("ANSWER-LEAK", "copying:copied")
+    assert "env:EXPECTED_COUNT" in finding.message
+    assert finding.places[0].file == "environment/proc/self/environ"

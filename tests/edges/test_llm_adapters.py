@@ -20,7 +20,7 @@ from envgen.llm.gemini import Gemini
 from envgen.llm.line import check_url, is_loopback, proxy_for
 from envgen.llm.openai import OpenAI
 from envgen.llm.trouble import QuotaDead, Throttled, Transient, Trouble
-from envgen.records import Completion, Message, Request, Usage
+from envgen.records import Completion, Message, Request, ToolCall, Usage
 from tests.loopback import Loopback, Reply, gemini, openai, script
 
 Do = Callable[[Any], Any]
@@ -93,6 +93,36 @@ def test_a_server_of_ones_own_gets_plain_chat_completions(do: Do) -> None:
             },
         },
     }
+
+
+def test_tools_calls_and_their_answers_are_sent(do: Do) -> None:
+    call = ToolCall(ref="c1", name="bash", arguments='{"command": "ls"}')
+    messages = (
+        Message(role="user", text="hello"),
+        Message(role="assistant", text="", calls=(call,)),
+        Message(role="tool", text="a.txt", answers="c1"),
+    )
+    tools = '[{"name": "bash", "parameters": {"type": "object"}}]'
+    request = ask("openai", messages=messages, tools=tools)
+    _, server = do(answered("openai", openai.answer("x"), request))
+    sent = server.asked[0].body
+    assert sent["messages"][1:] == [
+        {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [
+                {
+                    "id": "c1",
+                    "type": "function",
+                    "function": {"name": "bash", "arguments": '{"command": "ls"}'},
+                }
+            ],
+        },
+        {"role": "tool", "content": "a.txt", "tool_call_id": "c1"},
+    ]
+    assert sent["tools"] == [
+        {"type": "function", "function": {"name": "bash", "parameters": {"type": "object"}}}
+    ]
 
 
 def test_openai_itself_gets_no_default_and_the_whole_schema() -> None:
@@ -171,35 +201,14 @@ def test_lone_surrogates_pass_neither_way(provider: str, do: Do) -> None:
 # -- what the environment may not do -----------------------------------------------------------
 
 
-@BOTH
-def test_the_environment_decides_nothing_but_the_key(
-    provider: str, do: Do, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    traps = {
-        "GOOGLE_GENAI_USE_VERTEXAI": "true",
-        "GOOGLE_GENAI_USE_ENTERPRISE": "true",
-        "GOOGLE_GENAI_API_VERSION": "v9",
-        "GOOGLE_GENAI_CLIENT_MODE": "replay",
-        "GOOGLE_GEMINI_BASE_URL": "http://192.0.2.1",
-        "GOOGLE_API_KEY": "another",
-        "OPENAI_BASE_URL": "http://192.0.2.1",
-        "OPENAI_API_KEY": "another",
-        "HTTP_PROXY": "http://192.0.2.1:3128",
-        "ALL_PROXY": "http://192.0.2.1:3128",
-    }
-    for name, value in traps.items():
-        monkeypatch.setenv(name, value)
-    answer, server = do(answered(provider, WIRE[provider].answer("hello")))
-    assert answer.text == "hello"
-    assert "another" not in str(server.asked[0].headers)
-
-
 def test_a_proxy_is_for_other_machines(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy:3128")
     monkeypatch.setenv("NO_PROXY", "near.example")
     assert proxy_for("https://far.example/v1") == "http://proxy:3128"
     assert proxy_for("https://near.example/v1") is None
     assert proxy_for("https://localhost/v1") is None
+    monkeypatch.setenv("HTTPS_PROXY", "proxy:3128")
+    assert proxy_for("https://far.example/v1") == "http://proxy:3128"
     assert [is_loopback(f"http://{h}:1") for h in ("127.9.9.9", "[::1]", "10.0.0.1")] == [1, 1, 0]
 
 
@@ -224,8 +233,10 @@ def test_no_test_reaches_another_machine() -> None:
 USAGE = Usage(input=7, output=3)
 
 
-def case(provider: str, reply: Reply, text: str, finish: str, usage: Usage = USAGE) -> Any:
-    made = Completion(text=text, finish=finish, usage=usage, model="echo-1")
+def case(
+    provider: str, reply: Reply, text: str, finish: str, usage: Usage = USAGE, **more: Any
+) -> Any:
+    made = Completion(text=text, finish=finish, usage=usage, model="echo-1", **more)
     return provider, reply, made
 
 
@@ -235,7 +246,37 @@ CASES = {
     "refused": case("openai", openai.answer(None, refusal="no"), "no", "refused"),
     "filtered": case("openai", openai.answer("h", "content_filter"), "h", "blocked"),
     "no text": case("openai", openai.answer(None), "", "stop"),
-    "reasoning aside": case("openai", openai.answer("a", reasoning_content="hm"), "a", "stop"),
+    "reasoning aside": case(
+        "openai", openai.answer("a", reasoning_content="hm"), "a", "stop", thinking="hm"
+    ),
+    "reasoning by its other name": case(
+        "openai", openai.answer("a", reasoning="hm"), "a", "stop", thinking="hm"
+    ),
+    "calls": case(
+        "openai",
+        openai.answer(
+            None,
+            "tool_calls",
+            tool_calls=[
+                {
+                    "id": "c1",
+                    "type": "function",
+                    "function": {"name": "bash", "arguments": '{"a": 1}'},
+                },
+                {"type": "function", "function": {"name": "bash", "arguments": {"a": 2}}},
+                {"id": 7, "function": None},
+                "nonsense",
+            ],
+        ),
+        "",
+        "stop",
+        calls=(
+            ToolCall(ref="c1", name="bash", arguments='{"a": 1}'),
+            ToolCall(ref="call-1", name="bash", arguments='{"a": 2}'),
+            ToolCall(ref="call-2", name="", arguments=""),
+            ToolCall(ref="call-3", name="", arguments=""),
+        ),
+    ),
     "parts": case(
         "openai",
         openai.answer([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]),  # type: ignore[arg-type]

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from envgen.ledger.batches import ONLINE, Line
 from envgen.llm import Asked, batch, receipt
 from envgen.llm.batch import Lane
 from envgen.llm.batch.gemini import GeminiJobs
-from envgen.llm.batch.jobs import Jobs
+from envgen.llm.batch.jobs import MOST_BETWEEN, Jobs
 from envgen.llm.batch.openai import OpenAIJobs
 from envgen.llm.budget import Budget
 from envgen.llm.gemini import Gemini
@@ -125,6 +125,11 @@ class Bench:
         """What was asked online."""
         return [request.messages[-1].text for request in self.online.asked]
 
+    @property
+    def untidy(self) -> list[str]:
+        """Settled batches whose files are not deleted."""
+        return self.ledger.batches.untidy(f"{self.provider}:small")
+
     def left(self, requests: list[Request]) -> list[str | None]:
         """Batches that requests still wait in."""
         return [self.ledger.batches.of(receipt(request)) for request in requests]
@@ -195,7 +200,7 @@ def test_looks_become_rarer(bench: Bench, do: Do) -> None:
     assert len(looks) == 12
     assert looks[:3] == [15.0, 22.5, 33.75]
     assert looks == sorted(looks)
-    assert looks[-1] == batch.MOST_BETWEEN
+    assert looks[-1] == MOST_BETWEEN
 
 
 # -- results that do not match -----------------------------------------------------------------
@@ -578,11 +583,112 @@ def test_answers_that_nobody_waits_for_are_recorded(bench: Bench, do: Do) -> Non
     do(bench.ask(*asked, until=lambda: bench.server.count("look") > 1))
     bench.server.ends = "done"
     known = [receipt(request) for request in asked]
-    do(bench.ask(until=lambda: all(bench.ledger.knows(key) for key in known)))
+    do(bench.ask(until=lambda: all(map(bench.ledger.knows, known)) and not bench.untidy))
     served = len(bench.server.served)
     assert do(bench.ask(*asked)) == answers(3)
     assert len(bench.server.served) == served
     assert bench.billed == {("batch", "stop"): (3, 6.0, 0.0)}
+
+
+# -- files -------------------------------------------------------------------------------------
+
+
+def test_the_files_of_a_job_are_deleted_once_it_is_read(bench: Bench, do: Do) -> None:
+    bench.inline_bytes = 10
+    assert do(bench.ask(*bench.requests(2))) == answers(2)
+    assert bench.server.count("delete") == 2  # questions and answers
+    assert bench.server.files == {} and bench.untidy == []
+
+
+def test_files_that_were_not_deleted_are_by_the_next_start(bench: Bench, do: Do) -> None:
+    bench.inline_bytes = 10
+    bench.server.faults["delete"] = [Reply(500)]
+    assert do(bench.ask(*bench.requests(2))) == answers(2)
+    assert len(bench.server.files) == 2 and len(bench.untidy) == 1
+    do(bench.ask(until=lambda: bench.untidy == []))
+    assert bench.server.files == {}
+
+
+def test_a_provider_that_deletes_nothing_is_no_trouble(bench: Bench, do: Do) -> None:
+    bench.inline_bytes = 10
+    bench.server.faults["delete"] = [Reply(405)] * 2
+    assert do(bench.ask(*bench.requests(2))) == answers(2)
+    assert bench.untidy == []
+
+
+def test_a_job_that_was_refused_leaves_no_file(bench: Bench, do: Do) -> None:
+    bench.inline_bytes = 10
+    bench.server.faults["create"] = [busy(bench)] * 3
+    assert do(bench.ask(*bench.requests(2))) == answers(2)
+    assert bench.server.count("create") == 4
+    assert bench.server.files == {}
+
+
+def test_files_of_a_job_that_nobody_read_stay(bench: Bench, do: Do) -> None:
+    """It may still run, and the next look may find it ended."""
+    bench.inline_bytes, bench.hours, bench.server.ends = 10, 0.01, "never"
+    bench.server.faults["cancel"] = [Reply(409)] * 100
+    assert do(bench.ask(*bench.requests(1))) == ["online one word0"]
+    assert bench.server.count("delete") == 0 and len(bench.server.files) == 1
+
+
+# -- merged ledgers ----------------------------------------------------------------------------
+
+
+def merged(bench: Bench, tmp_path: Path) -> Bench:
+    """A bench whose ledger took over another's, at the same provider."""
+    ledger = Ledger(tmp_path / "other")
+    ledger.merge(bench.ledger)
+    return replace(bench, ledger=ledger)
+
+
+def test_a_merge_takes_over_jobs_under_way(bench: Bench, do: Do, tmp_path: Path) -> None:
+    bench.server.ends = "never"
+    asked = bench.requests(3)
+    do(bench.ask(*asked, until=lambda: bench.server.count("look") > 0))
+    other = merged(bench, tmp_path)
+    assert len(set(other.left(asked))) == 1 and None not in other.left(asked)
+    bench.server.ends = "done"
+    assert do(other.ask(*asked)) == answers(3)
+    assert len(bench.server.jobs) == 1 and other.retried == []
+    assert other.billed == {("batch", "stop"): (3, 6.0, 0.0)}
+    bench.ledger.merge(other.ledger)  # and back: what was begun here has ended there
+    assert bench.billed == other.billed
+    assert bench.left(asked) == [None] * 3
+    assert bench.ledger.batches.open(f"{bench.provider}:small") == []
+    other.ledger.close()
+
+
+def test_a_merge_keeps_what_is_answered_here(bench: Bench, do: Do, tmp_path: Path) -> None:
+    """The job that is taken over is read and paid; the answer that tasks were made of stays."""
+    bench.server.ends = "never"
+    (asked,) = bench.requests(1)
+    do(bench.ask(asked, until=lambda: bool(bench.server.jobs)))
+    here = replace(bench, ledger=Ledger(tmp_path / "here"))
+    urgent = asked.model_copy(update={"urgent": True})
+    assert do(here.ask(urgent)) == ["online one word0"]
+    here.ledger.merge(bench.ledger)
+    bench.server.ends = "done"
+    do(here.ask(until=lambda: here.ledger.batches.open(f"{here.provider}:small") == []))
+    assert do(here.ask(asked)) == ["online one word0"]
+    assert here.billed[("batch", "stop")] == (1, 2.0, 0.0)
+    here.ledger.close()
+
+
+def test_a_merge_leaves_a_request_in_the_batch_it_waits_in(
+    bench: Bench, do: Do, tmp_path: Path
+) -> None:
+    bench.server.ends = "never"
+    (asked,) = bench.requests(1)
+    do(bench.ask(asked, until=lambda: bool(bench.server.jobs)))
+    here = replace(bench, ledger=Ledger(tmp_path / "here"))
+    with here.ledger.at_once():
+        lines = [Line(receipt(asked), asked)]
+        name = here.ledger.batches.intend("another run", f"{here.provider}:small", lines, 0.0)
+    here.ledger.merge(bench.ledger)
+    assert here.left([asked]) == [name]
+    assert len(here.ledger.batches.open(f"{here.provider}:small")) == 2
+    here.ledger.close()
 
 
 def test_a_job_that_ended_long_ago_is_still_read(bench: Bench, do: Do) -> None:

@@ -119,7 +119,7 @@ def test_a_line_of_gemini(do: Do) -> None:
                 "responseSchema": {
                     "type": "OBJECT",
                     "required": ["title", "size"],
-                    "property_ordering": ["title", "size"],
+                    "propertyOrdering": ["title", "size"],
                     "properties": {
                         "title": {"type": "STRING"},
                         "size": {"type": "INTEGER", "nullable": True},
@@ -136,29 +136,33 @@ def test_a_line_of_gemini(do: Do) -> None:
 @pytest.mark.parametrize(
     ("schema", "dialect"),
     [
-        ({"type": ["string", "null"]}, {"type": "string", "nullable": True}),
-        ({"const": "a"}, {"type": "string", "enum": ["a"]}),
-        ({"enum": [1, 2]}, {"type": "integer"}),
-        ({"type": "string", "enum": ["a", "b"]}, {"type": "string", "enum": ["a", "b"]}),
+        ({"type": ["string", "null"]}, {"type": "STRING", "nullable": True}),
+        ({"const": "a"}, {"type": "STRING", "enum": ["a"]}),
+        ({"enum": [1, 2]}, {"type": "INTEGER"}),
+        ({"type": "string", "enum": ["a", "b"]}, {"type": "STRING", "enum": ["a", "b"]}),
         (
             {"anyOf": [{"type": "integer"}, {"type": "null"}]},
-            {"type": "integer", "nullable": True},
+            {"type": "INTEGER", "nullable": True},
         ),
         (
             {"oneOf": [{"type": "string"}, {"type": "number"}]},
-            {"anyOf": [{"type": "string"}, {"type": "number"}]},
+            {"anyOf": [{"type": "STRING"}, {"type": "NUMBER"}]},
         ),
         (
             {"type": "array", "items": {"$ref": "#/$defs/a"}, "$defs": {"a": {"type": "boolean"}}},
-            {"type": "array", "items": {"type": "boolean"}},
+            {"type": "ARRAY", "items": {"type": "BOOLEAN"}},
         ),
         (
             {"type": "object", "properties": {"enum": {"type": "string", "title": "E"}}},
-            {"type": "object", "properties": {"enum": {"type": "string"}}},
+            {
+                "type": "OBJECT",
+                "properties": {"enum": {"type": "STRING"}},
+                "propertyOrdering": ["enum"],
+            },
         ),
         (
             {"type": "object", "additionalProperties": {"type": "string"}, "$schema": "x"},
-            {"type": "object"},
+            {"type": "OBJECT"},
         ),
     ],
 )
@@ -169,7 +173,7 @@ def test_schemas_are_translated(schema: dict[str, Any], dialect: dict[str, Any])
 def test_a_schema_that_contains_itself_ends_somewhere() -> None:
     node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}
     made = json.dumps(openapi({"$ref": "#/$defs/node", "$defs": {"node": node}}))
-    assert 5 < made.count("next") < 30
+    assert 5 < made.count('"next": {') < 30
 
 
 def test_a_file_of_lines_is_read_past_what_is_broken() -> None:

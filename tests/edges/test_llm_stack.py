@@ -469,3 +469,26 @@ def test_the_request_that_is_recorded_is_the_one_that_was_asked(ledger: Ledger, 
     assert (json.loads(recorded)["seed"], json.loads(recorded)["temperature"]) == (5, 0.0)
     keys = ledger._db.execute("SELECT DISTINCT key FROM attempts").fetchall()
     assert keys == [(receipt(request),)]
+
+
+def test_a_model_that_moved_is_said_and_not_asked_again(ledger: Ledger, do: Do) -> None:
+    said: list[str] = []
+
+    async def start(config: LlmConfig) -> None:
+        roles = {"a": "openai:mine"}
+        async with open_models(roles, config, ledger, Hurried(), say=said.append) as models:
+            await models["a"].complete(ask().model_copy(update={"model": "openai:mine"}), USE)
+
+    async def main() -> tuple[int, int]:
+        free = {"openai:mine": Price(input=0, output=0)}
+        async with Loopback(script(openai.answer("one"))) as one, Loopback(script()) as two:
+            for url in (f"{one.url}/v1", f"{one.url}/v1/", f"{two.url}/v1", f"{two.url}/v1"):
+                await start(LlmConfig(base_url=url, prices=free))
+            await start(LlmConfig(prices=free))
+            return one.total, two.total
+
+    assert do(main()) == (1, 0)
+    assert [line.partition(" before")[0][:34] for line in said] == [
+        "openai:mine was asked at http://12",
+        "openai:mine was asked at http://12",
+    ]

@@ -350,6 +350,12 @@ def test_what_only_repeats_itself_is_no_loop(text: str) -> None:
     assert not loops(text)
 
 
+def test_a_policys_loop_counts_as_what_it_is(do: Do) -> None:
+    model = Watched(Scripted(lambda request: answer("a" * 400, "length")))
+    assert do(model.complete(ask())).finish == "degenerate"
+    assert do(model.complete(ask(as_is=True))).finish == "length"
+
+
 @given(st.text("abc", min_size=1, max_size=60), st.integers(6, 12), st.text("xyz", max_size=40))
 def test_the_repeated_end_is_found_whatever_it_repeats(
     passage: str, times: int, before: str
@@ -384,6 +390,27 @@ def test_a_call_costs_what_each_kind_of_token_costs() -> None:
     assert Tariff(price, "batch").cost(usage) == pytest.approx(dollars / 2)
     assert Tariff(price, "flex").cost(usage) == pytest.approx(dollars / 4)
     assert Tariff(Price(input=2, output=10)).cost(usage) == pytest.approx(0.003)
+
+
+def test_a_long_question_costs_more_from_its_first_token_on() -> None:
+    price = tariff("gemini:gemini-2.5-pro", LlmConfig(budget=1)).price
+    at, over = Usage(input=200_000, cached=100, output=10), Usage(input=200_001, cached=100)
+    assert Tariff(price).cost(at) == pytest.approx((199_900 * 1.25 + 100 * 0.125 + 100) / 1e6)
+    assert Tariff(price).cost(over) == pytest.approx((199_901 * 2.5 + 100 * 0.25) / 1e6)
+    batch = Tariff(price, "batch").cost(over)
+    assert batch == pytest.approx(
+        (199_901 * 1.25 + 100 * 0.25) / 1e6
+    )  # Google caches at full price
+    assert Tariff(price).total(Usage(input=400_000), 2) == pytest.approx(0.4 * 1.25)
+    assert Tariff(price).total(Usage(input=400_001), 2) == pytest.approx(0.400_001 * 2.5)
+
+
+def test_the_budget_sets_aside_the_long_price_where_a_question_may_be_long() -> None:
+    priced = tariff("gemini:gemini-2.5-pro", LlmConfig(budget=1))
+    short, long = (ask("x" * size, max_tokens=100) for size in (199_872, 199_873))
+    assert (bytes_of(short), bytes_of(long)) == (200_000, 200_001)
+    assert priced.worst(short) == pytest.approx((200_000 * 1.25 + 100 * 10) / 1e6)
+    assert priced.worst(long) == pytest.approx((200_001 * 2.5 + 100 * 15) / 1e6)
 
 
 def test_the_worst_case_takes_every_byte_for_a_token() -> None:

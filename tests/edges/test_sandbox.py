@@ -112,7 +112,7 @@ def test_tags_are_names_that_engines_take() -> None:
 def test_the_double_has_the_protocols_members_and_signatures(tmp_path: Path) -> None:
     engine = Scripted(Blobs(tmp_path))
     members = {n: m for n, m in inspect.getmembers(Engine, inspect.isfunction) if n[0] != "_"}
-    assert set(members) == {"base", "build", "run", "discard", "has", "keep_only", "close"}
+    assert set(members) == {"base", "build", "run", "open", "discard", "has", "keep_only", "close"}
     for name, member in members.items():
         ours = getattr(Scripted, name)
         assert inspect.signature(ours) == inspect.signature(member), name
@@ -187,6 +187,31 @@ def test_a_grader_that_left_no_verdict_is_invalid(files: dict[str, str], reason:
     score = grade.score_of(result)
     assert score.reward is None
     assert reason in score.invalid
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "files", "verdict"),
+    [
+        ("memory", 137, {}, "memory"),
+        ("memory", 137, {"report.json": ""}, "memory"),
+        ("memory", 3, {"report.json": '{"error": "MemoryError: "}'}, "memory"),
+        ("memory", 3, {"report.json": '{"error": "OSError: [Errno 12] no"}'}, "memory"),
+        ("disk", 3, {"report.json": '{"error": "OSError: [Errno 28] no"}'}, "disk"),
+        (
+            "memory",
+            3,
+            {"report.json": '{"error": "KeyError: 7"}'},
+            "no_reward: exit 3: KeyError: 7",
+        ),
+    ],
+)
+def test_a_grader_is_starved_or_broken(
+    status: Any, code: int, files: dict[str, str], verdict: str
+) -> None:
+    left = tuple(files.items())
+    score = grade.score_of(JobResult(status=status, exit_code=code, output="", collected=left))
+    assert (score.invalid or score.checks[0].name) == verdict
+    assert score.reward == (None if score.invalid else 0.0)
 
 
 def test_a_grader_that_did_not_end_is_invalid() -> None:

@@ -48,6 +48,10 @@ task_complexity string
 command_complexity string
 verifier string
 fixture string"""
+MEASURE = (
+    "model: string, settings: string, attempts: int64, passes: int64, invalid: int64, "
+    "faults: int64, reward: double, pass_at: list<element: double>"
+)
 MANIFEST = f"""{SPEC}
 catalogue string
 title string
@@ -77,6 +81,7 @@ label string
 audit_policy string
 kill_rate double
 findings {FINDINGS}
+pass_at_k list<element: struct<{MEASURE}>>
 label_before string
 trail {TRAIL}"""
 REJECTIONS = (
@@ -108,14 +113,14 @@ def test_golden_schema(tmp_path: Path, manifest: Path) -> None:
     assert described(manifest) == MANIFEST
     assert described(tmp_path / "rejections.parquet") == REJECTIONS
     metadata = pq.ParquetFile(manifest).schema_arrow.metadata
-    assert metadata == {b"envgen.schema_version": b"3"}
+    assert metadata == {b"envgen.schema_version": b"4"}
     assert "map<" not in described(manifest)
 
 
 def test_a_row_says_what_the_task_is(built: BuiltTask, row: Row) -> None:
     assert list(row) == [line.partition(" ")[0] for line in MANIFEST.splitlines()]
     wanted = {
-        "schema_version": "3", "task": "data_querying-golden00", "seed": 7, "index": 3,
+        "schema_version": "4", "task": "data_querying-golden00", "seed": 7, "index": 3,
         "domain": "data_querying", "skills": ["inner_join", "group_by", "window"],
         "author": "procedural/golden", "revision": 0, "parent": None, "draft": built.draft.digest,
         "workdir": "/home/agent", "outputs": ["/home/agent"], "packages": ["jq"],
@@ -243,14 +248,14 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
 def test_parquet_of_others_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.parquet"
     pq.write_table(pa.table({"task": ["x"], "archive": [b""]}), path)
-    assert sentence(path) == (f"{path} is not a manifest of this envgen (schema none, expected 3)")
+    assert sentence(path) == (f"{path} is not a manifest of this envgen (schema none, expected 4)")
 
 
 def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.parquet"
-    schema = pa.schema([("task", pa.string())], metadata={"envgen.schema_version": "4"})
+    schema = pa.schema([("task", pa.string())], metadata={"envgen.schema_version": "5"})
     pq.write_table(pa.Table.from_pylist([], schema), path)
-    assert "(schema 4, expected 3)" in sentence(path)
+    assert "(schema 5, expected 4)" in sentence(path)
 
 
 def test_rejections_are_no_manifest(tmp_path: Path) -> None:
@@ -322,13 +327,51 @@ def test_unpacking_gives_the_folders_and_again_changes_nothing(
     tmp_path: Path, manifest: Path, row: Row
 ) -> None:
     target = tmp_path / "out"
-    assert unpack.unpack(manifest, target) == 2
+    assert unpack.unpack(manifest, target) == (2, 0, 2)
     assert sorted(path.name for path in target.iterdir()) == ["data_querying-golden00", "other-1"]
     tree = FileTree.from_tar(row["archive"])
     assert FileTree.read(target / "other-1") == tree
     inode = (target / "other-1").stat().st_ino
-    assert unpack.unpack(manifest, target) == 2
+    assert unpack.unpack(manifest, target) == (2, 0, 2)
     assert (target / "other-1").stat().st_ino == inode
+
+
+@pytest.mark.parametrize(
+    ("label", "policy", "everything", "counts"),
+    [
+        ("CLEAN", "proven", False, (1, 0, 0)),
+        ("ANSWER-LEAK", "proven", False, (0, 1, 0)),
+        ("ANSWER-LEAK", "strict", False, (0, 1, 0)),
+        ("ANSWER-LEAK", "report", False, (1, 0, 0)),
+        ("ANSWER-LEAK", "proven", True, (1, 0, 0)),
+        (None, None, False, (1, 0, 1)),
+    ],
+)
+def test_what_its_audit_rejects_is_left_out(
+    tmp_path: Path, row: Row, label: str, policy: str, everything: bool, counts: tuple[int, ...]
+) -> None:
+    path, target = tmp_path / "m.parquet", tmp_path / "out"
+    target.mkdir()
+    parquet.write_manifest(path, [row | {"label": label, "audit_policy": policy}])
+    assert unpack.unpack(path, target, everything=everything) == counts
+    assert len(list(target.iterdir())) == counts[0]
+
+
+def test_a_policy_that_is_not_known_is_refused(tmp_path: Path, row: Row) -> None:
+    path = tmp_path / "m.parquet"
+    parquet.write_manifest(path, [row | {"label": "CLEAN", "audit_policy": "kind"}])
+    with pytest.raises(Misconfigured, match="under an unknown policy: 'kind'"):
+        unpack.unpack(path, tmp_path / "out")
+
+
+def test_a_manifest_of_before_audits_is_unpacked_as_well(tmp_path: Path, manifest: Path) -> None:
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(manifest)
+    audit = ["label", "audit_policy", "kill_rate", "findings"]
+    old = table.drop_columns(audit).replace_schema_metadata({"envgen.schema_version": "1"})
+    pq.write_table(old, tmp_path / "old.parquet")
+    assert unpack.unpack(tmp_path / "old.parquet", tmp_path / "out") == (2, 0, 2)
 
 
 # -- shards ------------------------------------------------------------------------------------

@@ -271,3 +271,17 @@ def test_many_short_runs_are_fast(task: Task) -> None:
     assert all(task.run(["true"]).ok for _ in range(40))
     assert time.monotonic() - start < 12
     assert sys.getrefcount(task) < 50  # and keep nothing of themselves
+
+
+def test_a_program_cannot_have_all_of_the_sandbox(
+    task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone, cap = str(tmp_path / "gone"), tmp_path / "cap"
+    for text, room in (("max", float("inf")), (str(256 << 20), 192), (str(64 << 20), 32)):
+        cap.write_text(text + "\n")
+        assert process.room_mb([gone, str(cap)]) == room
+    assert process.room_mb([gone]) == float("inf")
+    monkeypatch.setattr(process, "room_mb", lambda: process.RESERVED_MB)
+    assert not python(task, "x = bytearray(100 << 20)", memory_mb=400).ok
+    assert python(task, "x = bytearray(20 << 20)", memory_mb=400).ok
+    assert python(task, "x = bytearray(100 << 20)", memory_mb=0).ok

@@ -45,6 +45,7 @@ class Job:
     name: str
     lines: list[tuple[str, Json]]
     inline: bool = False
+    source: str = ""
     looks: int = 0
     state: str = "running"
     results: list[Result] = field(default_factory=list)
@@ -74,6 +75,7 @@ class Batches:
     files: dict[str, bytes] = field(default_factory=dict)
     jobs: dict[str, Job] = field(default_factory=dict)
     served: list[str] = field(default_factory=list)
+    kept: int = 0
     bodies: list[Json] = field(default_factory=list)
     """What `create` was sent."""
 
@@ -95,8 +97,8 @@ class Batches:
 
     # -- jobs, whoever asks -----------------------------------------------------------------
 
-    def _start(self, name: str, lines: list[tuple[str, Json]], inline: bool = False) -> Job:
-        job = Job(f"batch_{len(self.jobs) + 1}", name, lines, inline)
+    def _start(self, name: str, lines: list[tuple[str, Json]], source: str = "") -> Job:
+        job = Job(f"batch_{len(self.jobs) + 1}", name, lines, source == "", source)
         self.jobs[job.id] = job
         return job
 
@@ -164,6 +166,7 @@ class Batches:
         job = self._start(
             (asked.get("metadata") or {}).get("envgen", ""),
             [(line["custom_id"], line["body"]) for line in lines],
+            asked["input_file_id"],
         )
         return Reply.of(self._openai_job(job))
 
@@ -184,6 +187,10 @@ class Batches:
             {"object": "list", "data": [self._openai_job(job) for job in page], "has_more": more}
         )
 
+    def _openai_delete(self, ask: Ask, parts: list[str]) -> Reply:
+        gone = self.files.pop(parts[2], None)
+        return Reply.of({"id": parts[2], "deleted": True}, 404 if gone is None else 200)
+
     def _openai_results(self, ask: Ask, parts: list[str]) -> Reply:
         return Reply(200, self.files[parts[2]], _BYTES)
 
@@ -199,7 +206,7 @@ class Batches:
             "endpoint": "/v1/chat/completions",
             "completion_window": "24h",
             "created_at": 0,
-            "input_file_id": "file-0",
+            "input_file_id": job.source,
             "metadata": {"envgen": job.name},
             "status": status.get(job.state, job.state),
             "output_file_id": self._keep(_jsonl(good), job.id + "-out") if ended and good else None,
@@ -231,7 +238,7 @@ class Batches:
         else:
             items = source["requests"]["requests"]
             asks = [(item["metadata"]["key"], item["request"]) for item in items]
-        job = self._start(asked["displayName"], asks, inline="fileName" not in source)
+        job = self._start(asked["displayName"], asks, source.get("fileName", ""))
         return Reply.of(self._gemini_job(job))
 
     def _gemini_look(self, ask: Ask, parts: list[str]) -> Reply:
@@ -248,6 +255,10 @@ class Batches:
         page, more = _page(self.jobs, ask, "pageToken", "pageSize")
         found: Json = {"operations": [self._gemini_job(job) for job in page]}
         return Reply.of(found | ({"nextPageToken": page[-1].id} if more else {}))
+
+    def _gemini_delete(self, ask: Ask, parts: list[str]) -> Reply:
+        gone = self.files.pop(parts[2], None)
+        return gemini.error(404, "NOT_FOUND") if gone is None else Reply.of({})
 
     def _gemini_results(self, ask: Ask, parts: list[str]) -> Reply:
         name = parts[2].removesuffix(":download")
@@ -267,6 +278,8 @@ class Batches:
             "state": state,
             "createTime": "2026-01-01T00:00:00Z",
         }
+        if job.source:
+            about["inputConfig"] = {"fileName": job.source}
         if job.results and job.inline:
             lines = [_gemini_line(r, inline=True) for r in job.results]
             about["output"] = {"inlinedResponses": {"inlinedResponses": lines}}
@@ -276,7 +289,8 @@ class Batches:
         return {"name": f"batches/{job.id}", "metadata": about}
 
     def _keep(self, data: bytes, name: str = "") -> str:
-        name = name or f"file-{len(self.files) + 1}"
+        self.kept += not name
+        name = name or f"file-{self.kept}"
         self.files[name] = data
         return name
 
@@ -300,6 +314,8 @@ def _openai(method: str, parts: list[str]) -> str | None:
             return "cancel"
         case ("GET", ["files", _, "content"]):
             return "results"
+        case ("DELETE", ["files", _]):
+            return "delete"
     return None
 
 
@@ -317,6 +333,8 @@ def _gemini(method: str, parts: list[str]) -> str | None:
             return "cancel"
         case ("GET", ["files", name]) if name.endswith(":download"):
             return "results"
+        case ("DELETE", ["files", _]):
+            return "delete"
     return None
 
 

@@ -37,16 +37,19 @@ class Reply:
 
     Attributes:
         how: `whole`; `drop` closes without a byte; `reset` closes after the headers; `half`
-            announces all, sends half and closes; `drip` sends a byte each `pause` seconds.
+            announces all, sends half and closes; `drip` sends a byte each `pause` seconds; `raw`
+            sends `head` as it stands, then `data` so many `times`, and closes.
         delay: seconds before the first byte.
     """
 
     status: int = 200
     data: bytes = b""
     headers: tuple[tuple[str, str], ...] = (("content-type", "application/json"),)
-    how: Literal["whole", "drop", "reset", "half", "drip"] = "whole"
+    how: Literal["whole", "drop", "reset", "half", "drip", "raw"] = "whole"
     delay: float = 0.0
     pause: float = 0.5
+    head: bytes = b""
+    times: int = 1
 
     @classmethod
     def of(cls, value: Any, status: int = 200, **headers: str) -> Self:
@@ -110,10 +113,13 @@ class Loopback:
     async def __aexit__(self, *_: object) -> None:
         assert self._server is not None
         self._server.close()
+        for _ in range(5):  # connections that were accepted just now get their task
+            await asyncio.sleep(0)
         for task in self._open:
             task.cancel()
         await asyncio.gather(*self._open, return_exceptions=True)
         await self._server.wait_closed()
+        await asyncio.sleep(0)  # closed transports let go of their sockets
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -153,6 +159,12 @@ class Loopback:
                 await asyncio.sleep(reply.delay)
             if reply.how == "drop":
                 writer.transport.abort()
+                return False
+            if reply.how == "raw":
+                writer.write(reply.head)
+                for _ in range(reply.times):
+                    writer.write(reply.data)
+                    await writer.drain()
                 return False
             if reply.how == "drip":
                 await _drip(writer, reply)

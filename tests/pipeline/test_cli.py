@@ -175,6 +175,9 @@ WRONG = {
         ["audit", "--self-test", "--policy", "kind"],
         "audit.policy: Input should be 'strict', 'proven' or 'report', got 'kind'",
     ),
+    "a critic of nowhere": (
+        ["audit", "--self-test", "--critic", "toy"], "audit.critic: String should match pattern",
+    ),
     "bad name": (["run", "--run", "../x"], "--run '../x': a run's name has letters, digits"),
     "empty name": (["sample", "--run", ""], "--run '': a run's name has letters"),
     "hostile name": (["report", "--run", "a\x1b[2Jb"], "a run's name has letters"),
@@ -203,7 +206,9 @@ def test_wrong_use_is_told_in_one_sentence(envgen: Envgen, words: list[str]) -> 
     assert expected in told(envgen(*words), 2)
 
 
-@pytest.mark.parametrize("words", [["nope"], ["run", "--nope"], ["sample", "--n", "x"], ["export"]])
+@pytest.mark.parametrize(
+    "words", [["nope"], ["run", "--nope"], ["sample", "--n", "x"], ["export", "harbor"]]
+)
 def test_wrong_words_are_told_by_the_parser(envgen: Envgen, words: list[str]) -> None:
     done = envgen(*words)
     assert done.returncode == 2

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import inspect
 import json
+import math
 import os
 import subprocess
 import sys
@@ -17,15 +18,21 @@ from envgen import records
 from envgen.files import File, FileTree
 from envgen.records import (
     CheckResult,
+    Episode,
     ImageRequest,
     InitialState,
     Job,
     JobResult,
     Limits,
+    Message,
+    Play,
     Put,
     Record,
+    Request,
     Score,
     TaskDraft,
+    Tokens,
+    Trajectory,
 )
 
 RECORDS = [
@@ -198,3 +205,40 @@ def test_a_result_is_ok_when_it_ended_by_itself_with_zero() -> None:
     assert not JobResult(status="timeout", exit_code=None, **fields).ok
     assert JobResult(status="done", exit_code=0, **fields).file("a") == "1"
     assert JobResult(status="done", exit_code=0, **fields).file("b") is None
+
+
+def test_questions_are_who_they_were_before_there_were_tools() -> None:
+    asked = Request(
+        model="openai:m",
+        messages=(Message(role="system", text="a"), Message(role="user", text="b")),
+    )
+    assert asked.digest == "sha256:b47b532a16148553a67ef3d1f920cc1fda8ea3e9859f89419ed9758411913411"
+    tooled = asked.model_copy(update={"tools": "[]"})
+    assert tooled.digest != asked.digest
+    assert Request.model_validate_json(tooled.model_dump_json()) == tooled
+    assert asked.model_copy(update={"as_is": True}).digest == asked.digest
+
+
+def test_tokens_are_aligned_and_finite() -> None:
+    Tokens(before=(1,), ids=(2, 3), logprobs=(-0.5, 0.0), versions=(7, 8))
+    for logprobs, versions in (((-0.5,), (7, 8)), ((-0.5, math.nan), (7, 8)), ((-0.5, 0), (7,))):
+        with pytest.raises(ValidationError):
+            Tokens(before=(), ids=(2, 3), logprobs=logprobs, versions=versions)
+
+
+def test_an_episode_has_a_score_or_a_fault_and_never_both() -> None:
+    play = Play(
+        task="t", image="i", opening=(), outputs=(), limits=Limits(), model="m", settings="{}"
+    )
+    done = Trajectory(turns=(), ending="submitted", outputs=None, seconds=1.0)
+    scored = Episode(slug="s", play=play, trajectory=done, score=Score(reward=1.0))
+    assert (scored.passed, scored.valid) == (True, True)
+    unsure = Episode(slug="s", play=play, trajectory=done, score=Score(invalid="no_reward"))
+    assert (unsure.passed, unsure.valid) == (False, False)
+    lost = Episode(slug="s", play=play, fault="sandbox_lost: gone")
+    assert (lost.passed, lost.valid) == (False, False)
+    for fields in ({}, {"score": Score(reward=0.0)}, {"trajectory": done}):
+        with pytest.raises(ValidationError, match="a trajectory with its score, or a fault"):
+            Episode(slug="s", play=play, **fields)
+    with pytest.raises(ValidationError, match="or a fault"):
+        Episode(slug="s", play=play, trajectory=done, score=Score(reward=0.0), fault="x")

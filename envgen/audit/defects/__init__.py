@@ -64,4 +64,7 @@ KINDS = (
     Kind("sorted-input", "TASK-TRIVIAL", ("archive_recovery", "broken_tool", "input_gate",
          "ledger_reports", "service_stack"), others.sorted_lines, own_task=True),
     Kind("date-bomb", "OTHER", ALL, others.date_bomb),
+    Kind("port-open", _WEAK, ("service_stack",), weak.port_open),
+    Kind("git-pack", "ANSWER-LEAK", TABLES, leaks.git_pack),
+    Kind("figures-as-text", _UNEQUAL, FIGURES, mismatch.figures_as_text),
 )  # fmt: skip

@@ -2,6 +2,8 @@
 
 import base64
 import gzip
+import hashlib
+import struct
 import zlib
 
 from envgen.audit.defects.planting import (
@@ -46,6 +48,27 @@ def answer_packed(draft: TaskDraft) -> TaskDraft | None:
     answers = answers_of(draft)
     files = {f"{PLACE}/{name}.gz": gzip.compress(data, mtime=0) for name, data in answers.items()}
     return holding(draft, files) if files else None
+
+
+def git_pack(draft: TaskDraft) -> TaskDraft | None:
+    """The right file in the history of a repository, packed as `git gc` leaves it."""
+    answers = answers_of(draft)
+    body = b"".join(_object(data) for data in answers.values())
+    pack = b"PACK" + struct.pack(">II", 2, len(answers)) + body
+    pack += hashlib.sha1(pack, usedforsecurity=False).digest()
+    name = hashlib.sha1(body, usedforsecurity=False).hexdigest()
+    place = f"{draft.workdir[1:]}/.git/objects/pack/pack-{name}.pack"
+    return holding(draft, {place: pack}) if answers else None
+
+
+def _object(data: bytes) -> bytes:
+    """A blob as packs hold it: kind 3 and size, seven bits at a time after the first four."""
+    size, head = len(data) >> 4, [0x30 | len(data) & 15]
+    while size:
+        head[-1] |= 0x80
+        head.append(size & 127)
+        size >>= 7
+    return bytes(head) + zlib.compress(data)
 
 
 def reference_left(draft: TaskDraft) -> TaskDraft | None:

@@ -53,6 +53,14 @@ def layout(draft: TaskDraft) -> TaskDraft | None:
     return None
 
 
+def figures_as_text(draft: TaskDraft) -> TaskDraft | None:
+    """A report whose figures have to be spelled in one way; nothing is said of their digits."""
+    if re.search(r"\b(decimals?|digits?|places|round(ed)?)\b", draft.instruction):
+        return None
+    report = next((p for p in paths_of(draft) if p.endswith(".json")), None)
+    return tested(draft, "figures_as_text", report=report) if report else None
+
+
 def missing_input(draft: TaskDraft) -> TaskDraft | None:
     """A file that the instruction sends the agent to, and that nobody put there."""
     return told(draft, "Where a value is in doubt, `/srv/shared/conventions.csv` decides.")

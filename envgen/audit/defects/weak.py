@@ -85,6 +85,13 @@ def unprobed(draft: TaskDraft) -> TaskDraft | None:
     return tested(draft, "unprobed") if draft.author.endswith("/service_stack") else None
 
 
+def port_open(draft: TaskDraft) -> TaskDraft | None:
+    """Services whose ports have to be open, and that is all."""
+    if not draft.author.endswith("/service_stack") or not truth_of(draft).get("tcp"):
+        return None
+    return tested(draft, "port_open")
+
+
 def own_script(draft: TaskDraft) -> TaskDraft | None:
     """A self-test in the agent's folder decides."""
     first = paths_of(draft)[0]

@@ -9,7 +9,15 @@ attack that knows less and passes makes those behind it prove nothing more.
 from collections.abc import Callable
 from typing import NamedTuple
 
-from envgen.audit.probes import copying, emptying, filling, forging, one_line, predicting
+from envgen.audit.probes import (
+    copying,
+    emptying,
+    filling,
+    forging,
+    one_line,
+    predicting,
+    standing_in,
+)
 from envgen.audit.target import Target
 from envgen.records import Attack, Finding, Trial
 
@@ -25,6 +33,7 @@ class Probe(NamedTuple):
 PROBES = (
     Probe("filling", filling.attacks, filling.judge),
     Probe("emptying", emptying.attacks, emptying.judge),
+    Probe("standing_in", standing_in.attacks, standing_in.judge),
     Probe("one_line", one_line.attacks, one_line.judge),
     Probe("predicting", predicting.attacks, predicting.judge),
     Probe("forging", forging.attacks, forging.judge),

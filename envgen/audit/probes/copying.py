@@ -1,7 +1,8 @@
 """Answers that lie in the image: found by name and form, unpacked, copied, run.
 
 Covers: a readable truth, a copy with a small edit, a reference that can be run, a generator left
-behind, compiled leftovers, shell histories, git objects, files that only earlier layers hold.
+behind, compiled leftovers, shell histories, git objects and packs, variables of the image, files
+that only earlier layers hold.
 """
 
 import json

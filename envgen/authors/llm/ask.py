@@ -202,6 +202,7 @@ def model_of(kit: Kit, role: Role = "author") -> str:
     """The model that is configured for a role. Misconfigured when there is none."""
     models = {
         "author": ("author.model", kit.config.author.model),
+        "critic": ("audit.critic", kit.config.audit.critic),
         "repairer": ("repair.model", kit.config.repair.model),
     }
     group, model = models[role]

@@ -8,15 +8,16 @@ carry, and pays for none of them twice.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self, TypeVar
 
+from envgen.errors import Misconfigured
 from envgen.ledger import Ledger
 from envgen.ledger.attempts import Attempt
 from envgen.ledger.batches import ONLINE, Line
 from envgen.llm import KIND, Model, receipt
-from envgen.llm.batch.jobs import Jobs, Result, State
+from envgen.llm.batch.jobs import Jobs, Result, State, growing
 from envgen.llm.batch.verdict import verdict
 from envgen.llm.budget import Budget
 from envgen.llm.prices import Tariff
@@ -25,10 +26,10 @@ from envgen.records import Completion, Key, Request
 
 WINDOW = 20.0
 """Seconds that requests are collected for."""
-FIRST_LOOK, MOST_BETWEEN = 15.0, 300.0
-"""Seconds to the first look at a job, and the most between two."""
 CALL_SECONDS = 900.0
 """Most that one call to the provider may take: a job's file can be large."""
+TIDY_SECONDS = 60.0
+"""Most that the deletion of a job's files may take; what is left over is for the next start."""
 GRACE = 900.0
 """Seconds that a cancelled job has to end in, so that what it finished can be read."""
 
@@ -95,16 +96,19 @@ class Lane:
         self._window: _Window | None = None
         self._collecting: set[asyncio.Task[Answers]] = set()
         self._running: dict[str, asyncio.Task[Answers]] = {}
+        self._tidying: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
         for name in self.ledger.batches.open(self.model):
             for line in self.ledger.batches.lines(name):
                 self.budget.adopt(self.tariff.worst(line.request))
             self._follow(name)
+        for name in self.ledger.batches.untidy(self.model):
+            self._tidying.append(asyncio.create_task(self._tidy(name)))
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        running = [*self._running.values(), *self._collecting]
+        running = [*self._running.values(), *self._collecting, *self._tidying]
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
@@ -191,11 +195,22 @@ class Lane:
             read = None
         answers = self._settle(name, lines, read)
         del self._running[name]
+        if read is not None:
+            await self._tidy(name)
         return answers
+
+    async def _tidy(self, name: str) -> None:
+        """Delete a job's files, for what was in them is kept; trouble is for the next start."""
+        try:
+            async with asyncio.timeout(TIDY_SECONDS):
+                await self.jobs.tidy(self.ledger.batches.get(name).job)
+        except (TimeoutError, Trouble, Misconfigured):
+            return
+        self.ledger.batches.tidied(name)
 
     async def _ended(self, name: str, lines: Sequence[Line], deadline: float) -> str:
         """The job of a batch, once it ended; a job that found no room is made again."""
-        waits = _growing()
+        waits = growing()
         while True:
             job = self.ledger.batches.get(name).job or await self._make(name, lines, deadline)
             if await self._end(job, deadline) != "full":
@@ -227,7 +242,7 @@ class Lane:
         return await self._look(job, last)
 
     async def _look(self, job: str, deadline: float) -> State:
-        waits = _growing()
+        waits = growing()
         while True:
             state = await self._patiently(lambda: self.jobs.look(job), deadline)
             if state != "running":
@@ -236,7 +251,7 @@ class Lane:
 
     async def _patiently(self, call: Callable[[], Awaitable[T]], deadline: float) -> T:
         """Call until it works; trouble that does not pass propagates."""
-        waits = _growing()
+        waits = growing()
         while True:
             try:
                 async with asyncio.timeout(CALL_SECONDS):
@@ -273,17 +288,10 @@ class Lane:
                 self.ledger.attempts.end(Attempt(line.key, line.attempt, begun), outcome)
                 costs.append((worst, outcome.cost + outcome.risk))
                 if answer is not None:
-                    self.ledger.keep(line.key, KIND, line.request, answer)
+                    if not self.ledger.knows(line.key):  # by a merge: the first answer counts
+                        self.ledger.keep(line.key, KIND, line.request, answer)
                     answers[line.key] = answer
             self.ledger.batches.settle(name, answers)
         for worst, cost in costs:
             self.budget.settle(worst, cost)
         return answers
-
-
-def _growing() -> Iterator[float]:
-    """Waits in seconds, each half as long again as the one before."""
-    wait = FIRST_LOOK
-    while True:
-        yield wait
-        wait = min(wait * 1.5, MOST_BETWEEN)

@@ -1,7 +1,8 @@
 """JSON Schema as Gemini's `responseSchema` takes it, which is all that its batch endpoint honours.
 
-The dialect is OpenAPI's: no references, no closed objects, null as a flag, constants as enums. What
-it cannot say is left out, for whoever asks validates the answer anyway.
+The dialect is that of OpenAPI: no references, no closed objects, null as a flag, constants as
+enums, types in capitals, fields in the order that is told. What it cannot say is left out, for
+whoever asks validates the answer anyway.
 """
 
 from collections.abc import Mapping
@@ -23,7 +24,7 @@ def openapi(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def _translated(schema: Mapping[str, Any], named: Mapping[str, Any], depth: int) -> dict[str, Any]:
     if depth > _DEEPEST:
-        return {"type": "object"}
+        return {"type": "OBJECT"}
     if "$ref" in schema:
         target = named.get(str(schema["$ref"]).rpartition("/")[2], {})
         rest = {word: value for word, value in schema.items() if word != "$ref"}
@@ -31,11 +32,14 @@ def _translated(schema: Mapping[str, Any], named: Mapping[str, Any], depth: int)
     found = {word: value for word, value in schema.items() if word in _KEPT}
     _one_of(found, schema.get("enum", [schema["const"]] if "const" in schema else []))
     _nullable(found)
+    if "type" in found:
+        found["type"] = found["type"].upper()
     if "properties" in schema:
         found["properties"] = {
             name: _translated(inner, named, depth + 1)
             for name, inner in schema["properties"].items()
         }
+        found["propertyOrdering"] = list(schema["properties"])
     if "items" in schema:
         found["items"] = _translated(schema["items"], named, depth + 1)
     if choices := schema.get("anyOf") or schema.get("oneOf"):

@@ -1,7 +1,7 @@
 """Gemini's batch endpoint: small jobs carry their requests, larger ones name an uploaded file.
 
-Requests are built by the SDK's own converter, for a flat dump of its settings is half accepted.
-Jobs are asked for as raw JSON: the SDK's types refuse a whole job for one odd line.
+Settings stand under `generationConfig`, for a flat dump of them is half accepted. Jobs are asked
+for as raw JSON: the SDK's types refuse a whole job for one odd line.
 """
 
 import io
@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from envgen.ledger.batches import Line
 from envgen.llm.batch.dialect import openapi
 from envgen.llm.batch.jobs import Result, State, distinct, failed, parsed
-from envgen.llm.gemini import NAME, Gemini, contents, fault, read, settings
+from envgen.llm.gemini import NAME, Gemini, body, fault, read
 from envgen.llm.line import line_seen
 from envgen.llm.trouble import Seen, Trouble, trouble
 from envgen.llm.wire import count, decoded, items, mapping, text_of
@@ -25,6 +25,8 @@ INLINE_BYTES = 18_000_000
 """Most bytes of a job that carries its requests: the limit is 20 MB for all that is sent."""
 LISTED = 10
 """Pages of a hundred jobs in which one of ours is looked for."""
+KEPT = (400, 403, 404, 405, 409)
+"""What a file that cannot be deleted, or is gone, is answered with."""
 ENDED = frozenset({"SUCCEEDED", "PARTIALLY_SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED"})
 """States that a job does not leave. The SDK's own list lacks one, and a loop over it never ends;
 a paused job is not ended, and is given up at the deadline like one that hangs."""
@@ -61,19 +63,11 @@ class GeminiJobs:
 
     def _item(self, line: Line) -> dict[str, Any]:
         """A request under its key, as raw JSON."""
-        from google.genai import _common, batches, types
-
-        config = settings(line.request)
-        if (schema := config.pop("response_json_schema", None)) is not None:
-            config["response_schema"] = openapi(schema)
-        asked = types.InlinedRequest(
-            contents=contents(line.request),
-            metadata={"key": line.id},
-            config=types.GenerateContentConfig(**config),
-        )
-        made = batches._InlinedRequest_to_mldev(self.adapter.client._api_client, asked)
-        item: dict[str, Any] = _common.convert_to_dict(made)
-        return item
+        asked = body(line.request)
+        config = asked["generationConfig"]
+        if (schema := config.pop("responseJsonSchema", None)) is not None:
+            config["responseSchema"] = openapi(schema)
+        return {"metadata": {"key": line.id}, "request": asked}
 
     def size(self, line: Line) -> int:
         return len(json.dumps(self._item(line)))
@@ -89,11 +83,14 @@ class GeminiJobs:
             source: dict[str, Any] = {"requests": {"requests": work}}
         else:
             source = {"fileName": await self._upload(name, data)}
-        made = await self._ask(
-            "post",
-            f"models/{self.model.partition(':')[2]}:batchGenerateContent",
-            {"batch": {"displayName": name, "inputConfig": source}},
-        )
+        path = f"models/{self.model.partition(':')[2]}:batchGenerateContent"
+        batch = {"displayName": name, "inputConfig": source}
+        try:
+            made = await self._ask("post", path, {"batch": batch})
+        except Trouble as error:
+            if error.seen.how == "http":  # refused, so no job reads it; the next try uploads again
+                await self._delete(text_of(source.get("fileName")))
+            raise
         return text_of(made.get("name"))
 
     async def _upload(self, name: str, data: bytes) -> str:
@@ -133,6 +130,16 @@ class GeminiJobs:
             files = self.adapter.client.aio.files
             lines += parsed(await self._met(lambda: files.download(file=file), (404,)) or b"")
         return [self._result(line) for line in lines]
+
+    async def tidy(self, job: str) -> None:
+        about = mapping((await self._ask("get", job, but=(404,))).get("metadata"))
+        await self._delete(text_of(mapping(about.get("inputConfig")).get("fileName")))
+        await self._delete(text_of(mapping(about.get("output")).get("responsesFile")))
+
+    async def _delete(self, file: str) -> None:
+        """Delete a file, where there is one and it can be deleted."""
+        if file:
+            await self._ask("delete", file, but=KEPT)
 
     async def _ask(
         self,

@@ -10,6 +10,9 @@ from envgen.llm.trouble import Seen, kind_of
 from envgen.llm.wire import answered
 from envgen.records import Completion
 
+FIRST_LOOK, MOST_BETWEEN = 15.0, 300.0
+"""Seconds to the first look at a job, and the most between two."""
+
 
 class Result(NamedTuple):
     """One line that a job brought: an answer, or what was seen in its place."""
@@ -59,6 +62,10 @@ class Jobs(Protocol):
         """The results of an ended job, in any order, possibly twice or not at all."""
         ...
 
+    async def tidy(self, job: str) -> None:
+        """Delete the files of an ended job whose results are kept; nothing where they are gone."""
+        ...
+
 
 def distinct(lines: Sequence[Line]) -> Sequence[Line]:
     """The lines; an id that stands twice is refused, for it hangs some servers."""
@@ -84,3 +91,11 @@ def failed(id: str, seen: Seen, model: str) -> Result:
     if kind_of(seen) in ("truncated", "blocked", "refused"):
         return Result(id, answered(seen, model))
     return Result(id, None, seen)
+
+
+def growing() -> Iterator[float]:
+    """Waits in seconds, each half as long again as the one before."""
+    wait = FIRST_LOOK
+    while True:
+        yield wait
+        wait = min(wait * 1.5, MOST_BETWEEN)

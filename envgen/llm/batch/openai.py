@@ -17,6 +17,8 @@ LISTED = 10
 """Pages of a hundred jobs in which one of ours is looked for, the newest first."""
 FULL = "token_limit_exceeded"
 """What a job fails with when too many tokens wait for the model already."""
+KEPT = (400, 403, 404, 405, 409)
+"""What a file that cannot be deleted, or is gone, is answered with."""
 _ENDED = ("completed", "expired", "cancelled", "failed")
 
 
@@ -51,14 +53,20 @@ class OpenAIJobs:
                 file=(f"{name}.jsonl", data), purpose="batch"
             )
         )
-        made = await self._ask(
-            lambda: client.batches.with_raw_response.create(
-                input_file_id=text_of(kept.get("id")),
-                endpoint=PATH,
-                completion_window="24h",
-                metadata={LABEL: name},
+        file = text_of(kept.get("id"))
+        try:
+            made = await self._ask(
+                lambda: client.batches.with_raw_response.create(
+                    input_file_id=file,
+                    endpoint=PATH,
+                    completion_window="24h",
+                    metadata={LABEL: name},
+                )
             )
-        )
+        except Trouble as error:
+            if error.seen.how == "http":  # refused, so no job reads it; the next try uploads again
+                await self._delete(file)
+            raise
         return text_of(made.get("id"))
 
     async def find(self, name: str) -> str | None:
@@ -93,6 +101,16 @@ class OpenAIJobs:
         found = await self._found(job)
         files = [text_of(found.get(field)) for field in ("output_file_id", "error_file_id")]
         return [self._result(line) for file in files if file for line in await self._lines(file)]
+
+    async def tidy(self, job: str) -> None:
+        found = await self._found(job)
+        for field in ("input_file_id", "output_file_id", "error_file_id"):
+            if file := text_of(found.get(field)):
+                await self._delete(file)
+
+    async def _delete(self, file: str) -> None:
+        files = self.adapter.client.files.with_raw_response
+        await self._bytes(lambda: files.delete(file), but=KEPT)
 
     async def _found(self, job: str) -> Mapping[str, Any]:
         batches = self.adapter.client.batches.with_raw_response

@@ -1,0 +1,71 @@
+"""Episodes as rows of tokens: the agent in a sandbox, the one grader, nothing recorded twice.
+
+A policy changes under one name while it is trained, so its trajectories are not recalled from the
+ledger; grades are, for equal outputs earn the same.
+"""
+
+from collections.abc import Mapping
+
+from envgen.agent import Chat, Sampler, Sampling
+from envgen.agent.episode import Player, episode
+from envgen.agent.policies import TokenPolicy
+from envgen.config import AgentConfig, TrainConfig
+from envgen.kit import Kit
+from envgen.records import Episode, Image, TaskDraft
+from envgen.sandbox.pool import Pool
+from envgen.train.batch import OBSERVED, Rollout
+from envgen.train.rollouts import Play
+
+
+def playing(
+    tasks: Mapping[str, tuple[TaskDraft, Image]], kit: Kit, pool: Pool, chat: Chat, engine: Sampler
+) -> Play:
+    """The function that plays an episode of one of these tasks with the engine's policy."""
+    settings, agent = kit.config.train, _agent(kit.config.agent)
+    sampling = Sampling(agent.turn_tokens, settings.temperature)
+    player = Player(
+        model=f"trained:{settings.model}",
+        agent=agent,
+        policy=lambda play: TokenPolicy(engine, chat, sampling, settings.context),
+    )
+
+    async def play(task: str, number: int, member: int) -> Rollout:
+        draft, image = tasks[task]
+        done = await episode(draft, image, player, pool, kit, member, recorded=False)
+        return as_rollout(done, settings)
+
+    return play
+
+
+def _agent(agent: AgentConfig) -> AgentConfig:
+    """A sampler of tokens writes its commands as text."""
+    return agent.model_copy(update={"tools": "blocks", "thinking": "keep"})
+
+
+def as_rollout(done: Episode, settings: TrainConfig) -> Rollout:
+    """An episode as tokens. One without a verdict has no reward, and is never a zero."""
+    trajectory, score = done.trajectory, done.score
+    if trajectory is None or score is None:
+        return Rollout((), (), (), None, done.fault)
+    ids: list[int] = []
+    logprobs: list[float] = []
+    versions: list[int] = []
+    for turn in trajectory.turns:
+        if turn.tokens is None:
+            raise ValueError("a turn of a token-level policy has its tokens")
+        told = len(turn.tokens.before)
+        ids += [*turn.tokens.before, *turn.tokens.ids]
+        logprobs += [*[0.0] * told, *turn.tokens.logprobs]
+        versions += [*[OBSERVED] * told, *turn.tokens.versions]
+    reward = None
+    if not score.invalid:
+        reward = score.reward if settings.reward == "graded" else float(score.passed)
+    return Rollout(
+        tuple(ids),
+        tuple(logprobs),
+        tuple(versions),
+        reward,
+        fault=f"grading: {score.invalid}" if score.invalid else "",
+        ended=trajectory.ending,
+        turns=len(trajectory.turns),
+    )
