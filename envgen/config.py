@@ -173,6 +173,17 @@ class AgentConfig(_Group):
     """Of sampling."""
 
 
+class RepairConfig(_Group):
+    """How tasks that the audit flags are repaired."""
+
+    rounds: int = Field(4, ge=1, le=20)
+    """Times that mechanical repairs are built and audited before a task is given up; a model has as
+    many of its own."""
+    model: str | None = Field(None, pattern=r"^(gemini|openai):\S+$")
+    """The model that repairs where mechanical repairs do not help, asked as `author.profile` says
+    (in the small one it only adds checks); none = mechanical ones alone."""
+
+
 class ExportConfig(_Group):
     """How kept tasks are written."""
 
@@ -272,6 +283,7 @@ class RunConfig(_Group):
     llm: LlmConfig = Field(default_factory=LlmConfig)
     gates: GateConfig = Field(default_factory=GateConfig)
     audit: AuditConfig = Field(default_factory=AuditConfig)
+    repair: RepairConfig = Field(default_factory=RepairConfig)
     agent: AgentConfig = Field(default_factory=AgentConfig)
     export: ExportConfig = Field(default_factory=ExportConfig)
     train: TrainConfig = Field(default_factory=TrainConfig)

@@ -75,7 +75,7 @@ class Kit:
     sandbox: Recorded
     bases: Bases
     llm: Mapping[str, Asked] = field(default_factory=dict)
-    """Models by role (`author`, `critic`, `agent`); those that the configuration gives a model."""
+    """Models by role (`author`, `critic`, `repairer`, `agent`), as far as they are configured."""
 
 
 def _roles(config: RunConfig) -> dict[str, str]:
@@ -83,6 +83,7 @@ def _roles(config: RunConfig) -> dict[str, str]:
     wanted = {
         "author": config.author.model,
         "critic": config.audit.critic,
+        "repairer": config.repair.model,
         "agent": config.agent.model,
     }
     return {r: name for r, name in wanted.items() if name and not name.startswith("scripted:")}

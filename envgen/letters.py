@@ -105,6 +105,7 @@ def _unread(audited: Path, ledger: Ledger) -> Iterator[Letter]:
 def retry(letters: Collection[Letter], ledger: Ledger) -> int:
     """Give each task another chance at the next run; returns how many."""
     for letter in letters:
-        role: Role = "critic" if letter.step == CRITIC else "author"
+        roles: dict[str, Role] = {CRITIC: "critic", "repair": "repairer"}
+        role = roles.get(letter.step, "author")
         ledger.retry(chances(letter.task, role))
     return len(letters)

@@ -664,6 +664,64 @@ class AuditReport(Record):
         return 1 - len(self.survivors) / self.mutants if self.mutants else None
 
 
+# -- repair ------------------------------------------------------------------------------------
+
+
+class Criterion(Record):
+    """One line of the acceptance matrix: what has to hold of a repaired task."""
+
+    name: str
+    holds: bool | None
+    """None: there was nothing to hold it to, and `told` says why."""
+    told: str
+    proof: tuple[Key, ...] = ()
+
+
+class Repair(Record):
+    """One attempt at a task: what was found, what was changed, and what came of it, executed."""
+
+    before: str
+    """Digest of the draft that it began with."""
+    after: str
+    """Digest of the draft that it made; empty when it made none."""
+    labels: tuple[Label, ...]
+    """Of the findings that it is about."""
+    ways: tuple[str, ...]
+    """What made the change: mechanical repairs by name, or `llm/NAME` of a model."""
+    diagnosis: tuple[str, ...]
+    """The findings: codes and messages."""
+    changed: tuple[str, ...]
+    """`A`, `M` or `D`, and a path of the task."""
+    diff: str
+    """Unified, and bounded."""
+    matrix: tuple[Criterion, ...] = ()
+    """Empty when the change was refused before anything ran."""
+    refused: str = ""
+    """Why it was not accepted; empty when it was."""
+    answers: tuple[Key, ...] = ()
+    """Receipts of a model's answers."""
+
+    @property
+    def accepted(self) -> bool:
+        return not self.refused
+
+
+class Mended(Record):
+    """What repairing a task came to."""
+
+    slug: str
+    """Of the task as it was found."""
+    before: Label
+    after: Label | None
+    """None: nothing that was tried was accepted, and `reason` says why."""
+    trail: tuple[Repair, ...]
+    task: BuiltTask
+    """The repaired task; the one that was found where there is none."""
+    report: AuditReport
+    """Of that task."""
+    reason: str = ""
+
+
 # -- episodes ----------------------------------------------------------------------------------
 
 

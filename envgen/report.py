@@ -61,7 +61,7 @@ def _funnel(total: int, rejected: list[parquet.Row], kept: int) -> list[dict[str
     lost = Counter(str(row["step"]) for row in rejected)
     first = "import" if lost["import"] else "author"
     left, rows = total, [{"step": "specs", "lost": 0, "left": total}]
-    for step in (first, *GATES):
+    for step in (first, *GATES, *(["repair"] if lost["repair"] else [])):
         left -= lost[step]
         rows.append({"step": step, "lost": lost[step], "left": left})
     unfinished = left - kept

@@ -63,6 +63,10 @@ class RunFolder:
         return self.path / "audit.parquet"
 
     @property
+    def repairs(self) -> Path:
+        return self.path / "repair.parquet"
+
+    @property
     def rollouts(self) -> Path:
         """A file of episodes for each model and way of playing."""
         return self.path / "rollouts"
@@ -275,7 +279,7 @@ async def finish(
             rollouts.note_manifest(folder.manifest, folder.rollouts)
         parquet.write_rejections(folder.rejections, rejected.rows())
         if tally.done == tally.total and not (tally.unfinished or tally.bugs):
-            _tidy(folder, slugs, kit, tags)
+            tidy(folder, slugs, kit, tags)
     finally:
         kept.close()
         rejected.close()
@@ -289,7 +293,7 @@ def crash(folder: RunFolder, outcome: Unfinished) -> None:
         (folder.crashes / f"{outcome.slug}.txt").write_text(outcome.reason)
 
 
-def _tidy(folder: RunFolder, slugs: set[str], kit: Kit, tags: set[str]) -> None:
+def tidy(folder: RunFolder, slugs: set[str], kit: Kit, tags: set[str]) -> None:
     """Once everything is decided: no image and no folder that the manifest does not name."""
     kit.sandbox.engine.keep_only(tags)
     for path in folder.tasks.iterdir():

@@ -232,6 +232,56 @@ def benchmark_table(found: Mapping[str, Mapping[str, int]]) -> None:
     _print("planted defects", ("kind", "labels given"), rows)
 
 
+def repair_tables(found: Mapping[str, Any]) -> None:
+    """What was repaired of each label, and what became of each task."""
+    labels = [(name, str(n["tasks"]), str(n["repaired"])) for name, n in found["labels"].items()]
+    _print(f"repairs of run {found['run']}", ("label", "tasks", "repaired"), labels)
+    rows = [
+        (t["task"], t["before"], t["after"] or "refused", "+".join(t["ways"]), t["reason"][:200])
+        for t in found["tasks"]
+    ]
+    if rows:
+        _print("tasks", ("task", "before", "after", "last tried", "why not"), rows)
+
+
+def plan_table(rows: Sequence[Mapping[str, Any]]) -> None:
+    """What would be tried on which task."""
+    cells = [
+        (r["task"], r["label"], ", ".join(r["findings"])[:200], ", ".join(r["ways"]) or "nothing")
+        for r in rows
+    ]
+    _print("what would be tried", ("task", "label", "findings", "in this order"), cells)
+
+
+def repair_page(row: Mapping[str, Any]) -> None:
+    """One task's repair: what was found, what was changed, what holds, for each attempt."""
+    out = Console()
+    name = row["task"] if row["repaired"] == row["task"] else f"{row['task']} -> {row['repaired']}"
+    end = row["label_after"] or f"refused: {row['reason']}"
+    _lines(out, f"{name}: {row['label_before']} -> {end}\n")
+    for number, attempt in enumerate(row["trail"], 1):
+        said = "ACCEPTED" if attempt.accepted else f"refused: {attempt.refused}"
+        _lines(out, f"attempt {number}, {'+'.join(attempt.ways) or 'nothing tried'}: {said}\n")
+        _lines(out, "\n".join(f"  found: {line}" for line in attempt.diagnosis[:8]))
+        _lines(out, "\n".join(f"  {line}" for line in attempt.changed))
+        if attempt.diff:
+            _lines(out, f"\n{attempt.diff.rstrip()}")
+        marks = {True: "holds", False: "FAILS", None: "-"}
+        lines = [
+            (marks[c.holds], c.name, c.told, f"{c.proof[0][:19]} ..." if c.proof else "")
+            for c in attempt.matrix
+        ]
+        if lines:
+            _print("what has to hold", ("", "criterion", "executed", "first receipt"), lines)
+
+
+def repaired_table(found: Mapping[str, Mapping[str, int]]) -> None:
+    """How much of each planted kind was repaired, and holds."""
+    names = ("tasks", "repaired", "holds", "gates")
+    rows = [(kind, *(str(row[name]) for name in names)) for kind, row in found.items()]
+    _print("planted defects, repaired", ("kind", *names), rows)
+
+
 def letters_table(found: Sequence["Letter"]) -> None:
     """Dead letters, one a row."""
     rows = [

@@ -58,16 +58,21 @@ audit.critic.sight audit.critic.asking audit.critic.blinding audit.critic.knowle
 audit.critic.proving audit.critic audit
 audit.defects.planting audit.defects.weak audit.defects.leaks audit.defects.mismatch
 audit.defects.others audit.defects
-export export.harbor export.parquet export.audits export.rollouts export.conversations
+export export.harbor export.trails export.parquet export.audits export.rollouts export.conversations
 export.atif export.unpack letters
-pipeline tally audit.defects.benchmark audit.defects.canaries runs items
-auditing evaluating evaluated
+export.repairs pipeline tally audit.defects.benchmark audit.defects.canaries
+repair.watching repair.seen repair.verifier repair.leaking repair.isolating repair.matching
+repair.pinning repair.steadying repair.ways repair.changes repair.matrix repair.policy
+repair.asking repair repair.benchmark
+runs items
+auditing repairing evaluating evaluated
 harbor rebuild
 terminal report doctor tables
 train train.loss train.batch train.rollouts train.policy train.vllm_worker
 train.vllm_engine train.inference train.chat train.tasks
 train.episodes train.loop
-cli.options cli.work cli.tasks cli.look cli.bases cli.ledger cli.audit cli.rollouts cli.training cli
+cli.options cli.work cli.tasks cli.look cli.bases cli.ledger cli.audit cli.repair cli.rollouts
+cli.training cli
 cli.__main__
 """
 LAYERS = _LAYERS.split()

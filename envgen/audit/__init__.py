@@ -7,7 +7,7 @@ configured, reads the task, and what it claims is executed too.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from envgen.audit import static
 from envgen.audit.attacking import attacked
@@ -28,7 +28,10 @@ TRIVIAL = 0.5
 
 
 async def audit(
-    task: BuiltTask, kit: Kit, alternatives: Mapping[str, FileTree] | None = None
+    task: BuiltTask,
+    kit: Kit,
+    alternatives: Mapping[str, FileTree] | None = None,
+    only: Callable[[str, str], bool] = lambda probe, name: True,
 ) -> AuditReport:
     """What is wrong with a built task, as far as the configured tiers can show it.
 
@@ -36,6 +39,7 @@ async def audit(
         task: a task that passed its gates.
         kit: whose ledger makes sure that nothing runs twice on the same bytes.
         alternatives: known-valid solutions by name; by default those of the task's family.
+        only: which attacks and mutants are tried, by probe and name; by default all.
 
     Raises:
         Weather: the engine is in trouble; the audit is unfinished.
@@ -49,8 +53,8 @@ async def audit(
     if settings.probes:
         valid = alternatives_of(task) if alternatives is None else alternatives
         parts = await asyncio.gather(
-            attacked(bench, suspicions),
-            mutated(bench),
+            attacked(bench, suspicions, only),
+            mutated(bench, only),
             swapped(bench, valid),
             repeated(bench),
             resolved(bench),

@@ -1,5 +1,7 @@
 """Running attacks: what knows least first, combined ones split, none once everything is earned."""
 
+from collections.abc import Callable, Iterable, Iterator
+
 from envgen.audit.probes import PROBES, Probe
 from envgen.audit.workbench import Workbench
 from envgen.records import Attack, Finding, Trial
@@ -22,19 +24,28 @@ CANDIDATES = {
 
 
 async def attacked(
-    bench: Workbench, suspicions: tuple[Finding, ...]
+    bench: Workbench, suspicions: tuple[Finding, ...], only: Callable[[str, str], bool]
 ) -> tuple[tuple[Finding, ...], tuple[Trial, ...]]:
     """Try the attacks that fit, until one passes: it knew the least, so the rest prove no more."""
     findings: list[Finding] = []
     trials: list[Trial] = []
     for probe in ordered(suspicions):
-        for attack in probe.attacks(bench.target):
+        for attack in _chosen(probe.attacks(bench.target), only):
             found, ran = await _tried(bench, probe, attack)
             findings += found
             trials += ran
             if any(trial.passed for trial in ran):
                 return tuple(findings), tuple(trials)
     return tuple(findings), tuple(trials)
+
+
+def _chosen(attacks: Iterable[Attack], only: Callable[[str, str], bool]) -> Iterator[Attack]:
+    """The attacks that are wanted; of a combined one that is not wanted whole, its parts."""
+    for attack in attacks:
+        if all(only(part.probe, part.name) for part in attack.parts or (attack,)):
+            yield attack
+        else:
+            yield from (part for part in attack.parts if only(part.probe, part.name))
 
 
 def ordered(suspicions: tuple[Finding, ...]) -> list[Probe]:

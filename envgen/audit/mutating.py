@@ -1,6 +1,7 @@
 """Wrong work must fail: mutants of what the reference leaves, each graded by itself."""
 
 import asyncio
+from collections.abc import Callable
 
 from envgen.audit import mutants, recording
 from envgen.audit.workbench import Workbench
@@ -11,12 +12,15 @@ MOST = 8
 """Mutants of a task's outputs: each costs a grade."""
 
 
-async def mutated(bench: Workbench) -> tuple[tuple[Finding, ...], tuple[Trial, ...]]:
+async def mutated(
+    bench: Workbench, only: Callable[[str, str], bool]
+) -> tuple[tuple[Finding, ...], tuple[Trial, ...]]:
     """All mutants, and a lookup in place of a program; a finding for each that passes."""
     if not bench.outputs:
         return (), ()
     outputs = bench.kit.sandbox.blobs.get(bench.outputs)
     made = mutants.mutants(bench.target, outputs, MOST) if bench.regrades else ()
+    made = tuple(mutant for mutant in made if only("mutating", mutant.name))
     blobs = [bench.kit.sandbox.blobs.put(mutants.applied(m, outputs)) for m in made]
     graded = (
         bench.graded("mutating", m.name, f"the reference's outputs, {m.name}", blob)
@@ -27,7 +31,7 @@ async def mutated(bench: Workbench) -> tuple[tuple[Finding, ...], tuple[Trial, .
     lookup = recording.lookup(
         bench.target, bench.task.draft.solution, mutants.done(bench.target, outputs)
     )
-    if lookup is not None:
+    if lookup is not None and only("mutating", LOOKUP):
         does = "the reference's program replaced by its answers to the inputs at hand"
         trials.append(await bench.tried("mutating", LOOKUP, does, lookup))
     survived = [

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from envgen import __version__
-from envgen.cli import audit, bases, ledger, look, rollouts, tasks, training
+from envgen.cli import audit, bases, ledger, look, repair, rollouts, tasks, training
 from envgen.cli.work import FirstByDefault, end
 from envgen.errors import Misconfigured, Weather
 
@@ -52,6 +52,10 @@ _audits.command("show")(audit.show)
 _audits.command("replay")(audit.replay)
 _audits.command("export-probes")(audit.export_probes)
 app.add_typer(_audits, name="audit")
+_repairs = typer.Typer(invoke_without_command=True)
+_repairs.callback()(repair.repair)
+_repairs.command("show")(repair.show)
+app.add_typer(_repairs, name="repair")
 _group("rollout", "What a policy did.", show=rollouts.show)
 _group("bases", "The images that tasks stand on.", build=bases.build, list=bases.list_bases)
 _group(

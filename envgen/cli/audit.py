@@ -75,14 +75,8 @@ def audit(
     if self_test:
         _self_test(data, settings_of(config, sets, **chosen), each, as_json)
         return
-    given = _given(base_map, wheels, fetch_wheels, grading)
-    if source is not None:
-        folder, settings, items = _imported(source, given, data, run, config, sets, chosen)
-    elif given:
-        option = min(given).replace("_", "-")
-        raise Misconfigured(f"--{option} says how to import: add --import KIND:FOLDER")
-    else:
-        folder, settings, items = existing(data, run, config, sets, **chosen)
+    given = given_of(base_map, wheels, fetch_wheels, grading)
+    folder, settings, items = run_of(data, run, config, sets, source, chosen, given)
     tally = _audited(folder, settings, items)
     rejected = folder.audits.exists() and _told(folder, settings.audit.policy, as_json)
     if tally.unfinished + tally.bugs or tally.done < tally.total:
@@ -90,6 +84,24 @@ def audit(
         say(f"some tasks are unfinished{reason}: the same command continues")
         leave(3)
     leave(1 if rejected else 0)
+
+
+def run_of(
+    data: Path,
+    run: str,
+    config: Path | None,
+    sets: list[str] | None,
+    source: str | None,
+    groups: dict[str, dict[str, Any]],
+    given: dict[str, Any],
+) -> tuple["RunFolder", "RunConfig", "Items"]:
+    """The run that a command is about: one that was started, or one of an import."""
+    if source is not None:
+        return _imported(source, given, data, run, config, sets, groups)
+    if given:
+        option = min(given).replace("_", "-")
+        raise Misconfigured(f"--{option} says how to import: add --import KIND:FOLDER")
+    return existing(data, run, config, sets, **groups)
 
 
 def _told(folder: "RunFolder", policy: str, as_json: bool) -> bool:
@@ -105,7 +117,7 @@ def _told(folder: "RunFolder", policy: str, as_json: bool) -> bool:
     return bool(found["rejected"])
 
 
-def _given(
+def given_of(
     base_map: list[str] | None,
     wheels: Path | None,
     fetch_wheels: bool | None,

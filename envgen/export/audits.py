@@ -89,16 +89,20 @@ def label_manifest(manifest: Path, audited: Path) -> None:
     def rows() -> Iterator[parquet.Row]:
         for found in parquet.read(manifest):
             image = digest([found["base_content"], found["layers"]])
-            audit = known.get((found["draft"], image), {})
-            yield found | {
-                "schema_version": parquet.SCHEMA,
-                "label": audit.get("label"),
-                "audit_policy": audit.get("policy"),
-                "kill_rate": audit.get("kill_rate"),
-                "findings": audit.get("findings"),
-            }
+            audit = known.get((found["draft"], image))
+            yield found | {"schema_version": parquet.SCHEMA} | (labels_of(audit) if audit else {})
 
     parquet.write_manifest(manifest, rows())
+
+
+def labels_of(row: parquet.Row) -> parquet.Row:
+    """What a row of ours says in the manifest."""
+    return {
+        "label": row["label"],
+        "audit_policy": row["policy"],
+        "kill_rate": row["kill_rate"],
+        "findings": row["findings"],
+    }
 
 
 def _rows(path: Path) -> Iterator[parquet.Row]:

@@ -11,13 +11,13 @@ from typing import Any
 
 from envgen.digest import digest, digest_bytes
 from envgen.errors import Misconfigured
-from envgen.export import harbor
+from envgen.export import harbor, trails
 from envgen.files import FileTree
 from envgen.records import BuiltTask, Rejection, TaskDraft
 
-SCHEMA = "3"
-READABLE = ("1", "2", SCHEMA)
-"""Version 1 has no columns of an audit, version 2 no `pass_at_k`."""
+SCHEMA = "4"
+READABLE = ("1", "2", "3", SCHEMA)
+"""Version 1 has no columns of an audit, 2 no `pass_at_k`, 3 none of repairs."""
 GROUP, GROUP_BYTES = 500, 16 << 20
 AXES = (
     "domain",
@@ -70,7 +70,11 @@ _COLUMNS = (
     "kill_rate",
     "findings",
     "pass_at_k",
+    "label_before",
+    "trail",
 )
+_LATER = ("label", "audit_policy", "kill_rate", "findings", "pass_at_k", "label_before", "trail")
+"""Columns that audit, evaluation and repair fill in."""
 
 Row = dict[str, Any]
 
@@ -109,8 +113,7 @@ def manifest_row(task: BuiltTask, tree: FileTree) -> Row:
         "repeats": task.repeats,
         "evidence": [e.model_dump(mode="json") for e in task.evidence],
         "licence": harbor.LICENCE,
-        **dict.fromkeys(("label", "audit_policy", "kill_rate", "findings")),  # not audited yet
-        "pass_at_k": None,  # nor played
+        **dict.fromkeys(_LATER),
     }
 
 
@@ -127,6 +130,7 @@ def rejection_row(rejection: Rejection) -> Row:
         "code": rejection.code,
         "detail": rejection.detail,
         "proof": list(rejection.proof),
+        "trail": None,
     }
 
 
@@ -293,6 +297,7 @@ def _manifest_schema() -> Any:
         "kill_rate": pa.float64(),
         "findings": pa.list_(finding_type()),
         "pass_at_k": pa.list_(pa.struct(measure)),
+        "trail": trails.kind(),
     }
     fields = [*_spec_fields(), *((name, kinds.get(name, pa.string())) for name in _COLUMNS)]
     return pa.schema(fields, metadata={"envgen.schema_version": SCHEMA})
@@ -302,5 +307,6 @@ def _rejection_schema() -> Any:
     import pyarrow as pa
 
     texts = [(name, pa.string()) for name in ("step", "code", "detail")]
-    fields = [*_spec_fields(), *texts, ("proof", pa.list_(pa.string()))]
+    lists = [("proof", pa.list_(pa.string())), ("trail", trails.kind())]
+    fields = [*_spec_fields(), *texts, *lists]
     return pa.schema(fields, metadata={"envgen.schema_version": SCHEMA})

@@ -29,6 +29,12 @@ FINDINGS = (
     "soundness: string, exploitability: string, severity: int64, proven: bool, "
     "places: list<element: string>, proof: list<element: string>>>"
 )
+TEXTS = "list<element: string>"
+TRAIL = (
+    f"list<element: struct<before: string, after: string, labels: {TEXTS}, ways: {TEXTS}, "
+    f"diagnosis: {TEXTS}, changed: {TEXTS}, diff: string, matrix: list<element: struct<name: "
+    f"string, holds: bool, told: string, proof: {TEXTS}>>, refused: string, answers: {TEXTS}>>"
+)
 SPEC = """schema_version string
 task string
 seed int64
@@ -75,8 +81,12 @@ label string
 audit_policy string
 kill_rate double
 findings {FINDINGS}
-pass_at_k list<element: struct<{MEASURE}>>"""
-REJECTIONS = f"{SPEC}\nstep string\ncode string\ndetail string\nproof list<element: string>"
+pass_at_k list<element: struct<{MEASURE}>>
+label_before string
+trail {TRAIL}"""
+REJECTIONS = (
+    f"{SPEC}\nstep string\ncode string\ndetail string\nproof list<element: string>\ntrail {TRAIL}"
+)
 
 Row = dict[str, Any]
 
@@ -103,14 +113,14 @@ def test_golden_schema(tmp_path: Path, manifest: Path) -> None:
     assert described(manifest) == MANIFEST
     assert described(tmp_path / "rejections.parquet") == REJECTIONS
     metadata = pq.ParquetFile(manifest).schema_arrow.metadata
-    assert metadata == {b"envgen.schema_version": b"3"}
+    assert metadata == {b"envgen.schema_version": b"4"}
     assert "map<" not in described(manifest)
 
 
 def test_a_row_says_what_the_task_is(built: BuiltTask, row: Row) -> None:
     assert list(row) == [line.partition(" ")[0] for line in MANIFEST.splitlines()]
     wanted = {
-        "schema_version": "3", "task": "data_querying-golden00", "seed": 7, "index": 3,
+        "schema_version": "4", "task": "data_querying-golden00", "seed": 7, "index": 3,
         "domain": "data_querying", "skills": ["inner_join", "group_by", "window"],
         "author": "procedural/golden", "revision": 0, "parent": None, "draft": built.draft.digest,
         "workdir": "/home/agent", "outputs": ["/home/agent"], "packages": ["jq"],
@@ -238,14 +248,14 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
 def test_parquet_of_others_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.parquet"
     pq.write_table(pa.table({"task": ["x"], "archive": [b""]}), path)
-    assert sentence(path) == (f"{path} is not a manifest of this envgen (schema none, expected 3)")
+    assert sentence(path) == (f"{path} is not a manifest of this envgen (schema none, expected 4)")
 
 
 def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.parquet"
-    schema = pa.schema([("task", pa.string())], metadata={"envgen.schema_version": "4"})
+    schema = pa.schema([("task", pa.string())], metadata={"envgen.schema_version": "5"})
     pq.write_table(pa.Table.from_pylist([], schema), path)
-    assert "(schema 4, expected 3)" in sentence(path)
+    assert "(schema 5, expected 4)" in sentence(path)
 
 
 def test_rejections_are_no_manifest(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from envgen.share import share
 
 T = TypeVar("T")
 
-Role = Literal["author", "critic"]
+Role = Literal["author", "critic", "repairer"]
 SYSTEM = "system.md.j2"
 CONTINUATIONS = 4
 """Times that one answer may go on after it was cut."""
@@ -73,7 +73,7 @@ class Talk:
         The template `system.md.j2` says who the model is.
         """
         text = render(share("prompts") / template, **values)
-        role: Literal["system", "user"] = "system" if template == SYSTEM else "user"
+        role: Literal["system", "user"] = "system" if template.endswith(SYSTEM) else "user"
         self.messages.append(Message(role=role, text=text))
         return text
 
@@ -111,6 +111,7 @@ class Talk:
         *,
         only: str | None = None,
         also: Callable[[FileTree], str] = lambda files: "",
+        warmer: int = 0,
     ) -> FileTree:
         """The files of an answer. One that was cut is continued from its next file.
 
@@ -119,13 +120,14 @@ class Talk:
             rules: what the files must be.
             only: the one file that may come in another form (see `blocks.read`).
             also: says what else is wrong with them; empty when nothing is.
+            warmer: times that it was asked before.
 
         Raises:
             Fault: as `answer`; `author:truncated` when the end is never reached.
         """
         reason, code = "", self.step
         for round in range(1 + self.manner.rounds):
-            answer = await self._whole(nonce, only, round)
+            answer = await self._whole(nonce, only, warmer + round)
             cut = not answer.whole and not answer.trouble
             reason = answer.trouble or "the answer was cut before its closing line"
             if answer.whole:
@@ -198,9 +200,13 @@ def author_of(kit: Kit) -> str:
 
 def model_of(kit: Kit, role: Role = "author") -> str:
     """The model that is configured for a role. Misconfigured when there is none."""
-    model = kit.config.author.model if role == "author" else kit.config.audit.critic
+    models = {
+        "author": ("author.model", kit.config.author.model),
+        "critic": ("audit.critic", kit.config.audit.critic),
+        "repairer": ("repair.model", kit.config.repair.model),
+    }
+    group, model = models[role]
     if model is None:
-        group = "author.model" if role == "author" else "audit.critic"
         raise Misconfigured(
             f"the {role} needs a model: name one with --set {group}=gemini:NAME or openai:NAME"
         )

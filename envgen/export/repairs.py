@@ -1,0 +1,66 @@
+"""`repair.parquet`: one row for each task that a repair was tried on, with everything about it.
+
+The flat columns are derived from the record, which stands beside them as JSON without the task's
+files: those are in the manifest.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from envgen.errors import Misconfigured
+from envgen.export import parquet, trails
+from envgen.records import Mended, Repair
+
+SCHEMA = "1"
+
+
+def row(mended: Mended) -> parquet.Row:
+    """What repairing a task came to, as one row."""
+    return {
+        "task": mended.slug,
+        "repaired": mended.task.draft.slug,
+        "label_before": mended.before,
+        "label_after": mended.after,
+        "reason": mended.reason,
+        "attempts": len(mended.trail),
+        "ways": list(mended.trail[-1].ways) if mended.trail else [],
+        "trail": trails.values(mended.trail),
+    }
+
+
+def write(path: Path, rows: Iterable[parquet.Row]) -> int:
+    """Write tasks that repairs were tried on; returns how many. Written beside, then renamed."""
+    return parquet.write_rows(path, rows, _schema())
+
+
+def read(path: Path) -> Iterator[parquet.Row]:
+    """The rows of a file; `trail` as records. Misconfigured when it is none of ours."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            version = (file.schema_arrow.metadata or {}).get(b"envgen.repair_version", b"")
+            if version.decode() != SCHEMA:
+                raise Misconfigured(f"{path} holds no repairs of this envgen: repair the run again")
+            for group in range(file.num_row_groups):
+                for found in file.read_row_group(group).to_pylist():
+                    trail = tuple(Repair.model_validate(one) for one in found["trail"])
+                    yield found | {"trail": trail}
+    except (OSError, pa.ArrowException) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise Misconfigured(f"{path} is not readable ({reason}): run `envgen repair`") from None
+
+
+def _schema() -> Any:
+    import pyarrow as pa
+
+    text = pa.string()
+    fields = [
+        *((name, text) for name in ("task", "repaired", "label_before", "label_after", "reason")),
+        ("attempts", pa.int64()),
+        ("ways", pa.list_(text)),
+        ("trail", trails.kind()),
+    ]
+    return pa.schema(fields, metadata={"envgen.repair_version": SCHEMA})

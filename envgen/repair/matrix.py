@@ -1,0 +1,219 @@
+"""The acceptance matrix: what has to hold of a repaired task, each line of it executed.
+
+All through the ordinary build and audit: a repair has no test of its own.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from envgen.audit import unpacking
+from envgen.audit.target import target_of
+from envgen.audit.workbench import Workbench
+from envgen.kit import Kit
+from envgen.records import (
+    AuditReport,
+    BuiltTask,
+    Criterion,
+    Finding,
+    Key,
+    Label,
+    Rejection,
+    TaskDraft,
+    Trial,
+)
+from envgen.repair.leaking import leaked
+
+ACCEPTING: tuple[Label, ...] = ("VERIFIER-TOO-WEAK", "ANSWER-LEAK", "TASK-TRIVIAL")
+"""Labels of work that is paid and should not be."""
+
+
+def refused_by_gate(rejection: Rejection) -> tuple[Criterion, ...]:
+    """The matrix of a draft that a gate refused: nothing behind it was executed."""
+    told = f"{rejection.code}: {' '.join(rejection.detail.split())[:300]}"
+    return (Criterion(name="gates", holds=False, told=told, proof=rejection.proof),)
+
+
+async def matrix(
+    found: BuiltTask, before: AuditReport, repaired: BuiltTask, after: AuditReport, kit: Kit
+) -> tuple[Criterion, ...]:
+    """Every line, in the order in which a person would ask.
+
+    Args:
+        found: the task as it was found.
+        before: its audit.
+        repaired: the task after the repair, which passed its gates.
+        after: its audit.
+        kit: runs what worked before once more.
+    """
+    kept = [
+        _gates(repaired),
+        await _worked(before, repaired, kit),
+        _others(after, kit.config.audit.noise),
+        _reference(found.draft, repaired),
+        _alternatives(after),
+        _kills(before, after),
+        _leaks(found, before, repaired, kit),
+        _findings(before, after),
+        _baseline(found, repaired),
+        _unmeasured(),
+    ]
+    return tuple(kept)
+
+
+def failing(lines: Sequence[Criterion]) -> tuple[Criterion, ...]:
+    """The lines that do not hold."""
+    return tuple(line for line in lines if line.holds is False)
+
+
+def wrong_way(lines: Sequence[Criterion]) -> bool:
+    """Whether the change itself does harm, so that nothing can be built on it."""
+    return any(line.name in HARM for line in failing(lines))
+
+
+HARM = ("gates", "reference", "alternatives", "kill rate", "untouched container")
+
+
+def _gates(task: BuiltTask) -> Criterion:
+    keys = tuple(key for receipt in task.evidence for key in receipt.keys)
+    told = ", ".join(receipt.gate for receipt in task.evidence)
+    return Criterion(name="gates", holds=True, told=told, proof=keys)
+
+
+async def _worked(before: AuditReport, repaired: BuiltTask, kit: Kit) -> Criterion:
+    """Everything that earned something, or was denied something, once more on the new task."""
+    noise = kit.config.audit.noise
+    bench = Workbench(repaired, target_of(repaired, kit.sandbox.blobs, noise), kit)
+    name, count = "what worked", 0
+    still, keys = list[str](), list[Key]()
+    for finding, trial in proofs(before):
+        again = await _again(bench, trial)
+        if again is None:
+            continue
+        count += 1
+        keys += again.keys
+        bad = (
+            not again.passed
+            if finding.soundness == "rejects-right"
+            else pays(again, finding, repaired, noise)
+        )
+        if bad:
+            still.append(f"{trial.probe}:{trial.name} earns {again.reward}")
+    if still:
+        told = f"{len(still)} of {count} come out as before: {'; '.join(still)[:300]}"
+        return Criterion(name=name, holds=False, told=told, proof=tuple(keys))
+    if not count:
+        return Criterion(name=name, holds=None, told="nothing that was found can be run again")
+    return Criterion(name=name, holds=True, told=f"none of {count} does", proof=tuple(keys))
+
+
+def proofs(report: AuditReport) -> Iterator[tuple[Finding, Trial]]:
+    """Proven findings with the trials that prove them."""
+    trials = {f"{t.probe}:{t.name}": t for t in report.trials}
+    for finding in report.findings:
+        if finding.proven and finding.trial in trials:
+            yield finding, trials[finding.trial]
+
+
+async def _again(bench: Workbench, trial: Trial) -> Trial | None:
+    """The trial on the new task; None where its outputs belong to the old one's circumstances."""
+    if len(trial.tree):
+        return await bench.tried(trial.probe, trial.name, trial.does, trial.tree)
+    if trial.outputs and trial.probe in ("mutating", "swapping") and not bench.target.together:
+        return await bench.graded(trial.probe, trial.name, trial.does, trial.outputs)
+    return None
+
+
+def pays(trial: Trial, finding: Finding, task: BuiltTask, noise: float) -> bool:
+    """Whether wrong work is paid. A grader that gave no verdict has paid nothing."""
+    if trial.probe == "mutating":
+        return trial.passed
+    return trial.reward is not None and trial.reward > task.baseline + noise
+
+
+def _others(after: AuditReport, noise: float) -> Criterion:
+    """No other attack pays, and none that is tried leaves more than noise."""
+    paid = [f for f in after.findings if f.proven and f.label in ACCEPTING]
+    tried = sum(t.probe not in ("swapping", "repeating", "resolving") for t in after.trials)
+    keys = tuple(key for f in paid for key in f.proof)
+    if paid:
+        told = f"{len(paid)} of {tried} pay: {'; '.join(f.code for f in paid)[:300]}"
+        return Criterion(name="other attacks", holds=False, told=told, proof=keys)
+    return Criterion(name="other attacks", holds=True, told=f"none of {tried} pays")
+
+
+def _reference(found: TaskDraft, repaired: BuiltTask) -> Criterion:
+    """It is the one that it was, unless the instruction is another, and passes each time."""
+    draft = repaired.draft
+    if draft.solution != found.solution and draft.instruction == found.instruction:
+        told = "it was changed, and the instruction was not"
+        return Criterion(name="reference", holds=False, told=told)
+    if not draft.solution:
+        return Criterion(name="reference", holds=None, told="the task has none")
+    keys = tuple(
+        key for e in repaired.evidence if e.gate in ("reference", "determinism") for key in e.keys
+    )
+    told = f"passes {repaired.repeats + 1} times"
+    return Criterion(name="reference", holds=True, told=told, proof=keys)
+
+
+def _alternatives(after: AuditReport) -> Criterion:
+    trials = [t for t in after.trials if t.probe == "swapping"]
+    denied = [t.name for t in trials if not t.passed]
+    keys = tuple(key for t in trials for key in t.keys)
+    if not trials:
+        return Criterion(name="alternatives", holds=None, told="none is known")
+    told = f"denied: {', '.join(denied)}" if denied else f"{len(trials)} pass"
+    return Criterion(name="alternatives", holds=not denied, told=told, proof=keys)
+
+
+def _kills(before: AuditReport, after: AuditReport) -> Criterion:
+    old, new = before.kill_rate, after.kill_rate
+    if new is None:
+        return Criterion(name="kill rate", holds=None, told="no mutants can be made")
+    told = f"{'none' if old is None else f'{old:.2f}'} before, {new:.2f} after"
+    return Criterion(name="kill rate", holds=old is None or new >= old, told=told)
+
+
+def _leaks(found: BuiltTask, before: AuditReport, repaired: BuiltTask, kit: Kit) -> Criterion:
+    """The contents that gave the answer are in no layer, packed or not."""
+    blobs, noise = kit.sandbox.blobs, kit.config.audit.noise
+    target = target_of(found, blobs, noise)
+    leaks = [f for f in before.findings if f.label == "ANSWER-LEAK" and f.proven]
+    data = {one.strip() for finding in leaks for one in leaked(target, before, finding)}
+    if not data:
+        return Criterion(name="leaked bytes", holds=None, told="nothing leaked that has bytes")
+    new = target_of(repaired, blobs, noise)
+    held = sorted(
+        entry.path
+        for entry in new.entries
+        if not new.told(entry.path)
+        and any(one in view for one in data for view in unpacking.views(entry.data).values())
+    )
+    if any(one in repaired.image.config.encode() for one in data):
+        held.append("the image's configuration")
+    told = f"still in {', '.join(held)[:300]}" if held else f"{len(data)} contents are in no layer"
+    return Criterion(name="leaked bytes", holds=not held, told=told)
+
+
+def _findings(before: AuditReport, after: AuditReport) -> Criterion:
+    """Nothing new that is as bad as the worst of what was found."""
+    worst = max((f.severity for f in before.findings if f.proven), default=1)
+    known = {(f.label, f.code) for f in before.findings}
+    new = [
+        f
+        for f in after.findings
+        if (f.label, f.code) not in known and (f.severity >= worst or f.proven)
+    ]
+    told = "; ".join(f"{f.label} {f.code}" for f in new)[:300] or "none"
+    return Criterion(name="new findings", holds=not new, told=told)
+
+
+def _baseline(found: BuiltTask, repaired: BuiltTask) -> Criterion:
+    """Nothing done earns no more than before: the task has not become easier to begin with."""
+    told = f"earned {found.baseline:g}, earns {repaired.baseline:g}"
+    holds = repaired.baseline <= found.baseline + 1e-9
+    return Criterion(name="untouched container", holds=holds, told=told)
+
+
+def _unmeasured() -> Criterion:
+    told = "no policy's pass@k of this task is known"
+    return Criterion(name="difficulty", holds=None, told=told)
