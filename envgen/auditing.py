@@ -23,7 +23,8 @@ from envgen.ledger import Blobs, Use
 from envgen.pipeline import Items, Stop, Unfinished, audited
 from envgen.pipeline import run as run_all
 from envgen.records import AuditReport, BuiltTask, Finding, Trial
-from envgen.runs import RunFolder, Spool, crash
+from envgen.runs import RunFolder, crash
+from envgen.spool import Spool
 from envgen.tally import Tally
 
 

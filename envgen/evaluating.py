@@ -15,15 +15,16 @@ from envgen.agent.detecting import flags
 from envgen.agent.episode import STEP, episode
 from envgen.agent.players import check, player
 from envgen.errors import Misconfigured
-from envgen.export import parquet, rollouts
+from envgen.export import parquet, rollouts, schema
 from envgen.grade import solve
 from envgen.kit import Kit
 from envgen.ledger import Use
 from envgen.pipeline import Item, Items, Stop, produce
 from envgen.pipeline import run as run_all
 from envgen.records import BuiltTask, Episode, Flag, Rejection
-from envgen.runs import RunFolder, Spool, crash
+from envgen.runs import RunFolder, crash
 from envgen.sandbox.pool import Pool
+from envgen.spool import Spool
 from envgen.tally import Tally
 
 Where = Mapping[str, frozenset[str]]
@@ -54,10 +55,10 @@ def where_of(words: Sequence[str]) -> Where:
     found: dict[str, frozenset[str]] = {}
     for word in words:
         axis, equals, values = word.partition("=")
-        if axis not in parquet.AXES or not equals:
+        if axis not in schema.AXES or not equals:
             raise Misconfigured(
                 f"--where {word!r}: write AXIS=VALUE or AXIS=VALUE,VALUE; axes are "
-                + ", ".join(parquet.AXES)
+                + ", ".join(schema.AXES)
             )
         found[axis] = frozenset(value.strip() for value in values.split(","))
     return found

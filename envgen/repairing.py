@@ -14,7 +14,8 @@ from envgen.pipeline import Item, Items, Stop, Unfinished, produce
 from envgen.pipeline import run as run_all
 from envgen.records import AuditReport, BuiltTask, Label, Mended, Rejection
 from envgen.repair import repair, ways
-from envgen.runs import RunFolder, Spool, crash, tidy
+from envgen.runs import RunFolder, crash, tidy
+from envgen.spool import Spool
 from envgen.tally import Tally
 
 

@@ -5,9 +5,7 @@ Only the ledger is precious. Everything else is derived and comes back when the 
 
 import asyncio
 import fcntl
-import pickle
 import re
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
@@ -25,6 +23,7 @@ from envgen.pipeline import Items, Stop, Unfinished, authored, produce
 from envgen.pipeline import run as run_all
 from envgen.records import BuiltTask, Rejection, TaskDraft, TaskSpec
 from envgen.sandbox.selftest import BASE, failures, rules
+from envgen.spool import Spool
 from envgen.tally import Tally
 
 LOCK = ".lock"
@@ -177,26 +176,6 @@ def support_of(settings: RunConfig, author: str | None) -> Sequence[axes.Block] 
     if author == "llm" and settings.author.profile == "small":
         return plan.support()
     return None
-
-
-class Spool:
-    """Rows by index, on disk in a file without a name: memory stays flat and nothing is left."""
-
-    def __init__(self, folder: Path) -> None:
-        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed with the spool
-        self._places: dict[int, int] = {}
-
-    def add(self, index: int, row: parquet.Row) -> None:
-        self._places[index] = self._file.seek(0, 2)
-        pickle.dump(row, self._file)
-
-    def rows(self) -> Iterator[parquet.Row]:
-        for index in sorted(self._places):
-            self._file.seek(self._places[index])
-            yield pickle.load(self._file)
-
-    def close(self) -> None:
-        self._file.close()
 
 
 async def accepted(folder: RunFolder, kit: Kit) -> None:

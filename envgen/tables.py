@@ -14,11 +14,8 @@ if TYPE_CHECKING:
     from envgen.doctor import Finding
     from envgen.ledger.attempts import Spent
     from envgen.letters import Letter
-    from envgen.records import AuditReport, Episode, Flag, Trial
 
 
-MOST_LINES = 16
-"""Lines of each file of an attack that its page shows."""
 STEPS = 20
 """Steps of a training run that the terminal shows."""
 CURVES = ("solved", "held_out_solved", "reward", "entropy", "gap_fresh", "masked_rollouts", "lag")
@@ -31,13 +28,13 @@ def balance_table(found: Mapping[str, Balance]) -> None:
         (name, f"{b.score:.4f}", f"{b.reachable:.4f}", f"{b.seen} of {b.values}")
         for name, b in found.items()
     ]
-    _print("balance, exp(H)/N", ("axis", "score", "reachable", "values"), rows)
+    printed("balance, exp(H)/N", ("axis", "score", "reachable", "values"), rows)
 
 
 def funnel_table(found: Mapping[str, Any]) -> None:
     """What was left after each step."""
     rows = [(row["step"], str(row["lost"]), str(row["left"])) for row in found["funnel"]]
-    _print(f"run {found['run']}", ("step", "lost", "left"), rows)
+    printed(f"run {found['run']}", ("step", "lost", "left"), rows)
 
 
 def report_tables(found: Mapping[str, Any]) -> None:
@@ -45,16 +42,16 @@ def report_tables(found: Mapping[str, Any]) -> None:
     funnel_table(found)
     if found["rejections"]:
         rejected = [(r["task"], r["code"], r["detail"][:120]) for r in found["rejections"]]
-        _print("rejected", ("task", "code", "detail"), rejected)
+        printed("rejected", ("task", "code", "detail"), rejected)
     before, after = found["balance"]["before"], found["balance"]["after"]
     balance = [(name, f"{v:.4f}", f"{after.get(name, 0):.4f}") for name, v in before.items()]
-    _print("balance before and after attrition", ("axis", "before", "after"), balance)
+    printed("balance before and after attrition", ("axis", "before", "after"), balance)
     times = [(r["kind"], r["step"], str(r["times"]), f"{r['total']:.1f}") for r in found["seconds"]]
-    _print("engine time", ("kind", "step", "times", "seconds"), times)
+    printed("engine time", ("kind", "step", "times", "seconds"), times)
     spread = found["image_bytes"]
     if spread:
         row = tuple(f"{spread[name]:.0f}" for name in ("median", "most", "total"))
-        _print("bytes that tasks add to their bases", ("median", "most", "total"), [row])
+        printed("bytes that tasks add to their bases", ("median", "most", "total"), [row])
     played = [
         (e["model"], e["settings"], str(e["attempts"]), *_ends(e["pass_at"]), _figure(e["reward"]),
          " ".join(f"{code} {n['episodes']}" for code, n in e["flags"].items()))
@@ -62,7 +59,7 @@ def report_tables(found: Mapping[str, Any]) -> None:
     ]  # fmt: skip
     if played:
         columns = ("model", "settings", "attempts", "pass@1", "pass@k", "reward", "flags")
-        _print("evaluations", columns, played)
+        printed("evaluations", columns, played)
     if found["training"]:
         training_table(found["training"])
 
@@ -75,16 +72,16 @@ def training_table(steps: Sequence[Mapping[str, float]]) -> None:
         (str(steps[p]["step"]), *(f"{steps[p][n]:.4g}" if n in steps[p] else "" for n in CURVES))
         for p in places
     ]
-    _print("training", ("step", *(name.replace("_", " ") for name in CURVES)), rows)
+    printed("training", ("step", *(name.replace("_", " ") for name in CURVES)), rows)
 
 
 def audit_tables(found: Mapping[str, Any]) -> None:
     """Labels of a run's tasks, and what was found."""
     labels = [(name, str(n)) for name, n in found["labels"].items()]
-    _print(f"audit of run {found['run']}, policy {found['policy']}", ("label", "tasks"), labels)
+    printed(f"audit of run {found['run']}, policy {found['policy']}", ("label", "tasks"), labels)
     if found["mutants"]:
         rate, left = found["kill_rate"], found["survivors"]
-        _print("mutants of the references", ("mutants", "kill rate", "survivors"),
+        printed("mutants of the references", ("mutants", "kill rate", "survivors"),
                [(str(found["mutants"]), f"{rate:.4f}", "; ".join(left))])  # fmt: skip
     if found["critic"]:
         _critic_tables(found["critic"])
@@ -94,66 +91,22 @@ def audit_tables(found: Mapping[str, Any]) -> None:
         for f in found["findings"]
     ]  # fmt: skip
     if rows:
-        _print("findings", ("finding", "task", "", "what"), rows)
+        printed("findings", ("finding", "task", "", "what"), rows)
     refused = [
         (r["task"], r["code"], " ".join(r["detail"].split())[:200]) for r in found["refused"]
     ]
     if refused:
-        _print("not audited", ("task", "code", "detail"), refused)
+        printed("not audited", ("task", "code", "detail"), refused)
 
 
 def _critic_tables(found: Mapping[str, Any]) -> None:
     """How good the critic is, and what came of what it said."""
     shares = [f"{found[n]:.2f}" if found["canaries"] else "" for n in ("right_label", "right_side")]
-    _print(f"critic {found['model']} on canaries", ("canaries", "right label", "right side"),
+    printed(f"critic {found['model']} on canaries", ("canaries", "right label", "right side"),
            [(str(found["canaries"]), *shares)])  # fmt: skip
     names = ("tasks", "scripts_ran", "scripts_paid", "proven", "suspected")
-    _print("what it said about this run", tuple(n.replace("_", " ") for n in names),
+    printed("what it said about this run", tuple(n.replace("_", " ") for n in names),
            [tuple(str(found[n]) for n in names)])  # fmt: skip
-
-
-def audit_page(report: "AuditReport", instruction: str) -> None:
-    """Everything that a person needs to judge the findings of one task."""
-    from envgen.export.audits import finding_id
-
-    out = Console()
-    _lines(out, f"{report.slug}\n\n{instruction.strip()}\n")
-    _print("tiers", ("tier", "", "note"),
-           [(t.name, "ran" if t.ran else "did not run", t.note) for t in report.tiers])  # fmt: skip
-    for found in report.findings:
-        kind = "PROVEN" if found.proven else "suspected"
-        places = ", ".join(f"{p.file}:{p.line}" if p.line else p.file for p in found.places)
-        _lines(
-            out,
-            f"\n{kind} {found.label}  {finding_id(report, found)}  {found.code}\n"
-            f"  {found.message}\n  {found.soundness}; needs {found.exploitability}; {places}",
-        )
-        for trial in report.trials:
-            if f"{trial.probe}:{trial.name}" == found.trial:
-                _lines(out, _trial_text(trial))
-    rows = [
-        (t.probe, t.name[:60], "" if t.reward is None else f"{t.reward:g}", t.note[:100])
-        for t in report.trials
-    ]
-    _print("everything that was tried", ("probe", "name", "reward", "what the grader said"), rows)
-
-
-def _lines(out: Console, text: str) -> None:
-    """Text as it is: what is too long for the terminal is not broken, so that it can be copied."""
-    out.print(Text(clean(text)), soft_wrap=True)
-
-
-def _trial_text(trial: "Trial") -> str:
-    lines = [f"  reward {trial.reward}: {trial.note}"]
-    lines += [f"  receipt: envgen ledger show {key}" for key in trial.keys]
-    script = trial.tree["solve.sh"].data.decode(errors="replace") if trial.tree else ""
-    for name in sorted(trial.tree, key=lambda n: (n != "solve.sh", n)):
-        if name == "solve.sh" or name.startswith("files/") or f"/solution/{name}" in script:
-            text = trial.tree[name].data.decode(errors="replace").rstrip().split("\n")
-            lines += [f"  {name}:", *(f"    {line[:160]}" for line in text[:MOST_LINES])]
-            if len(text) > MOST_LINES:
-                lines.append(f"    ... and {len(text) - MOST_LINES} lines more")
-    return "\n".join(lines)
 
 
 def evaluation_tables(found: Mapping[str, Any]) -> None:
@@ -172,7 +125,7 @@ def evaluation_tables(found: Mapping[str, Any]) -> None:
     if prefix["computed_flops"]:
         saved, paid = prefix["served_flops"], prefix["computed_flops"]
         rows.append(("FLOPs of prompts: served, computed", f"{saved:.3g}, {paid:.3g}"))
-    _print(title, ("", ""), rows)
+    printed(title, ("", ""), rows)
     by = [
         (axis, value, str(s["tasks_played"]), *_ends(s["pass_at"]), _figure(s["reward"]))
         for axis, values in found["by_axis"].items()
@@ -180,10 +133,10 @@ def evaluation_tables(found: Mapping[str, Any]) -> None:
     ]
     most = len(found["pass_at"])
     columns = ("axis", "value", "tasks", "pass@1", f"pass@{most}", "reward")
-    _print("by axis", columns, by)
+    printed("by axis", columns, by)
     flags = [(code, str(n["episodes"]), str(n["passed"])) for code, n in found["flags"].items()]
     if flags:
-        _print("worth a look", ("flag", "episodes", "of them passed"), flags)
+        printed("worth a look", ("flag", "episodes", "of them passed"), flags)
 
 
 def _figure(value: float | None) -> str:
@@ -194,54 +147,25 @@ def _ends(values: Sequence[float]) -> tuple[str, str]:
     return (f"{values[0]:.4f}", f"{values[-1]:.4f}") if values else ("", "")
 
 
-def episode_page(episode: "Episode", flags: Sequence["Flag"]) -> None:
-    """One trajectory, turn by turn."""
-    out, score = Console(), episode.score
-    for message in episode.play.opening:
-        out.rule(Text(message.role))
-        _lines(out, message.text)
-    turns = episode.trajectory.turns if episode.trajectory else ()
-    for number, turn in enumerate(turns, 1):
-        tokens = f"{turn.usage.input} + {turn.usage.output} tokens"
-        out.rule(Text(f"turn {number}: {tokens}, {turn.seconds:.1f} s"))
-        _lines(out, turn.text)
-        for call in turn.calls:
-            _lines(out, f"[{clean(call.name)}] {call.arguments}")
-        if turn.shown:
-            out.rule(Text("what it was told"), characters=".")
-            _lines(out, turn.shown)
-    out.rule(Text("the end"))
-    if episode.fault:
-        _lines(out, f"a fault of the infrastructure: {episode.fault}")
-    if episode.trajectory and score:
-        verdict = f"invalid: {score.invalid}" if score.invalid else f"reward {score.reward:g}"
-        _lines(out, f"{episode.trajectory.ending} {episode.trajectory.detail}; {verdict}")
-        rows = [(c.name, f"{c.score:g}", c.detail[:160]) for c in score.checks]
-        _print("checks", ("check", "score", "detail"), rows)
-    if flags:
-        rows = [(f.code, str(f.turn or ""), f.detail) for f in flags]
-        _print("worth a look", ("flag", "turn", "detail"), rows)
-
-
 def benchmark_table(found: Mapping[str, Mapping[str, int]]) -> None:
     """What was said about each kind of planted defect."""
     rows = [
         (kind, ", ".join(f"{name} {n}" for name, n in sorted(row.items())))
         for kind, row in found.items()
     ]
-    _print("planted defects", ("kind", "labels given"), rows)
+    printed("planted defects", ("kind", "labels given"), rows)
 
 
 def repair_tables(found: Mapping[str, Any]) -> None:
     """What was repaired of each label, and what became of each task."""
     labels = [(name, str(n["tasks"]), str(n["repaired"])) for name, n in found["labels"].items()]
-    _print(f"repairs of run {found['run']}", ("label", "tasks", "repaired"), labels)
+    printed(f"repairs of run {found['run']}", ("label", "tasks", "repaired"), labels)
     rows = [
         (t["task"], t["before"], t["after"] or "refused", "+".join(t["ways"]), t["reason"][:200])
         for t in found["tasks"]
     ]
     if rows:
-        _print("tasks", ("task", "before", "after", "last tried", "why not"), rows)
+        printed("tasks", ("task", "before", "after", "last tried", "why not"), rows)
 
 
 def plan_table(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -250,36 +174,14 @@ def plan_table(rows: Sequence[Mapping[str, Any]]) -> None:
         (r["task"], r["label"], ", ".join(r["findings"])[:200], ", ".join(r["ways"]) or "nothing")
         for r in rows
     ]
-    _print("what would be tried", ("task", "label", "findings", "in this order"), cells)
-
-
-def repair_page(row: Mapping[str, Any]) -> None:
-    """One task's repair: what was found, what was changed, what holds, for each attempt."""
-    out = Console()
-    name = row["task"] if row["repaired"] == row["task"] else f"{row['task']} -> {row['repaired']}"
-    end = row["label_after"] or f"refused: {row['reason']}"
-    _lines(out, f"{name}: {row['label_before']} -> {end}\n")
-    for number, attempt in enumerate(row["trail"], 1):
-        said = "ACCEPTED" if attempt.accepted else f"refused: {attempt.refused}"
-        _lines(out, f"attempt {number}, {'+'.join(attempt.ways) or 'nothing tried'}: {said}\n")
-        _lines(out, "\n".join(f"  found: {line}" for line in attempt.diagnosis[:8]))
-        _lines(out, "\n".join(f"  {line}" for line in attempt.changed))
-        if attempt.diff:
-            _lines(out, f"\n{attempt.diff.rstrip()}")
-        marks = {True: "holds", False: "FAILS", None: "-"}
-        lines = [
-            (marks[c.holds], c.name, c.told, f"{c.proof[0][:19]} ..." if c.proof else "")
-            for c in attempt.matrix
-        ]
-        if lines:
-            _print("what has to hold", ("", "criterion", "executed", "first receipt"), lines)
+    printed("what would be tried", ("task", "label", "findings", "in this order"), cells)
 
 
 def repaired_table(found: Mapping[str, Mapping[str, int]]) -> None:
     """How much of each planted kind was repaired, and holds."""
     names = ("tasks", "repaired", "holds", "gates")
     rows = [(kind, *(str(row[name]) for name in names)) for kind, row in found.items()]
-    _print("planted defects, repaired", ("kind", *names), rows)
+    printed("planted defects, repaired", ("kind", *names), rows)
 
 
 def letters_table(found: Sequence["Letter"]) -> None:
@@ -288,18 +190,7 @@ def letters_table(found: Sequence["Letter"]) -> None:
         (x.task, str(x.retries), str(len(x.answers)), x.code, " ".join(x.detail.split())[:200])
         for x in found
     ]
-    _print("dead letters", ("task", "retries", "answers", "code", "detail"), rows)
-
-
-def letter_page(found: "Letter") -> None:
-    """One dead letter with all its answers, as they came."""
-    console = Console(soft_wrap=True)
-    for title, text in (
-        (f"{found.task}: {found.code}, {found.retries} retries", found.detail),
-        *((f"{a.step}, {a.completion.finish}, {a.key}", a.completion.text) for a in found.answers),
-    ):
-        console.rule(Text(clean(title)))
-        console.print(Text(clean(text)))
+    printed("dead letters", ("task", "retries", "answers", "code", "detail"), rows)
 
 
 def estimate_table(model: str, rows: Sequence[Mapping[str, Any]], priced: bool) -> None:
@@ -310,7 +201,7 @@ def estimate_table(model: str, rows: Sequence[Mapping[str, Any]], priced: bool) 
         (r["step"], *(str(r[n]) for n in names[:3]), f"{r['dollars']:.4f}" if priced else "?")
         for r in [*rows, total]
     ]
-    _print(f"estimate for {model}", ("step", *names), cells)
+    printed(f"estimate for {model}", ("step", *names), cells)
 
 
 def cost_table(rows: Sequence["Spent"]) -> None:
@@ -324,16 +215,17 @@ def cost_table(rows: Sequence["Spent"]) -> None:
         for r in rows
     ]
     names = ("attempts", "input", "cached", "output", "thinking", "dollars", "perhaps")
-    _print("asked and paid", ("model", "lane", "outcome", *names), cells)
+    printed("asked and paid", ("model", "lane", "outcome", *names), cells)
 
 
 def doctor_table(findings: Sequence["Finding"]) -> None:
     """What was checked, and how to mend what failed."""
     rows = [("ok" if f.ok else "FAILED", f.what, f.detail) for f in findings]
-    _print("doctor", ("", "check", "detail"), rows)
+    printed("doctor", ("", "check", "detail"), rows)
 
 
-def _print(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def printed(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table; a column of figures stands to the right."""
     table = Table(title=Text(clean(title)), title_justify="left")
     for number, column in enumerate(columns):
         numeric = bool(rows) and all(_numeric(row[number]) for row in rows)

@@ -58,16 +58,16 @@ audit.critic.sight audit.critic.asking audit.critic.blinding audit.critic.knowle
 audit.critic.proving audit.critic audit
 audit.defects.planting audit.defects.weak audit.defects.leaks audit.defects.mismatch
 audit.defects.others audit.defects
-export export.harbor export.trails export.parquet export.audits export.rollouts export.conversations
+export export.harbor export.trails export.schema export.parquet export.audits export.rollouts export.conversations
 export.atif export.unpack letters
 export.repairs pipeline tally audit.defects.benchmark audit.defects.canaries
 repair.watching repair.seen repair.verifier repair.leaking repair.isolating repair.matching
 repair.pinning repair.steadying repair.ways repair.changes repair.matrix repair.policy
 repair.asking repair repair.benchmark
-runs items
+spool runs items
 auditing repairing evaluating evaluated
 harbor rebuild
-terminal report doctor tables
+terminal report doctor tables pages
 train train.loss train.batch train.rollouts train.policy train.vllm_worker
 train.vllm_engine train.inference train.chat train.tasks
 train.episodes train.loop
@@ -122,8 +122,6 @@ CATCHERS = {
 """Each catches everything in one place."""
 
 LONGER = {
-    "envgen/runs.py": "a run from its specs to its manifest",
-    "envgen/export/parquet.py": "rows, and the schema that they have to fit",
     "envgen/grade.py": "the one realisation of a task, from image to score",
     "envgen/authors/llm/blocks.py": "four readers of one thing, to be compared line by line",
     "envgen/config.py": "the one configuration class, its groups side by side",

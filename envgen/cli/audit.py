@@ -200,7 +200,7 @@ def show(
     data: Data = DEFAULT_DATA,
 ) -> None:
     """Show what was found with a task: attack, what happened, reward."""
-    from envgen import runs, tables
+    from envgen import pages, runs
     from envgen.export import audits, parquet
 
     folder = runs.known(data, run)
@@ -209,7 +209,7 @@ def show(
         raise Misconfigured(f"no audit of a task {task!r} in run {run!r}")
     rows = parquet.read(folder.manifest, ["task", "instruction"])
     text = next((row["instruction"] for row in rows if row["task"] == task), "")
-    tables.audit_page(reports[0], text)
+    pages.audit_page(reports[0], text)
 
 
 def replay(

@@ -109,7 +109,7 @@ def dead(
     as_json: Json = False,
 ) -> None:
     """List the dead letters: rejected tasks that a model wrote, critics that could not be read."""
-    from envgen import letters, runs, tables
+    from envgen import letters, pages, runs, tables
     from envgen.ledger import Ledger
 
     folder = runs.known(data, run)
@@ -119,7 +119,7 @@ def dead(
     if as_json:
         print_json([letters.told(letter) for letter in found])
     elif task:
-        tables.letter_page(found[0])
+        pages.letter_page(found[0])
     else:
         tables.letters_table(found)
 

@@ -114,7 +114,7 @@ def show(
 ) -> None:
     """Show what was found with a task, what was changed, and what then held and what did not."""
     from envgen import repairing, runs
-    from envgen.tables import repair_page
+    from envgen.pages import repair_page
 
     repair_page(repairing.shown(runs.known(data, run), task))
 

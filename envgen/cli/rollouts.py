@@ -122,7 +122,7 @@ def show(
     ] = False,
 ) -> None:
     """Show one trajectory: what was said, run and seen, and what it earned."""
-    from envgen import evaluated, runs, tables
+    from envgen import evaluated, pages, runs
     from envgen.export import atif
 
     folder = runs.known(data, run)
@@ -139,7 +139,7 @@ def show(
     if as_atif:
         print_json(atif.of(episode))
     else:
-        tables.episode_page(episode, flags)
+        pages.episode_page(episode, flags)
 
 
 def sft(

@@ -11,7 +11,7 @@ from typing import Any
 from envgen.audit import verdict
 from envgen.digest import digest, short
 from envgen.errors import Misconfigured
-from envgen.export import parquet
+from envgen.export import parquet, schema
 from envgen.records import AuditReport, Finding
 
 SCHEMA = "1"
@@ -90,7 +90,7 @@ def label_manifest(manifest: Path, audited: Path) -> None:
         for found in parquet.read(manifest):
             image = digest([found["base_content"], found["layers"]])
             audit = known.get((found["draft"], image))
-            yield found | {"schema_version": parquet.SCHEMA} | (labels_of(audit) if audit else {})
+            yield found | {"schema_version": schema.SCHEMA} | (labels_of(audit) if audit else {})
 
     parquet.write_manifest(manifest, rows())
 
@@ -132,7 +132,7 @@ def _schema() -> Any:
         ("survivors", texts),
         ("kill_rate", pa.float64()),
         ("tiers", pa.list_(tier)),
-        ("findings", pa.list_(parquet.finding_type())),
+        ("findings", pa.list_(schema.finding_type())),
         ("trials", pa.list_(trial)),
         ("report", text),
     ]

@@ -11,68 +11,12 @@ from typing import Any
 
 from envgen.digest import digest, digest_bytes
 from envgen.errors import Misconfigured
-from envgen.export import harbor, trails
+from envgen.export import harbor, schema
+from envgen.export.schema import AXES, READABLE, SCHEMA
 from envgen.files import FileTree
 from envgen.records import BuiltTask, Rejection, TaskDraft
 
-SCHEMA = "4"
-READABLE = ("1", "2", "3", SCHEMA)
-"""Version 1 has no columns of an audit, 2 no `pass_at_k`, 3 none of repairs."""
 GROUP, GROUP_BYTES = 500, 16 << 20
-AXES = (
-    "domain",
-    "skill_type",
-    "skills",
-    "persona",
-    "language",
-    "task_complexity",
-    "command_complexity",
-    "verifier",
-    "fixture",
-)
-_LIMITS = (
-    "agent_seconds",
-    "verify_seconds",
-    "build_seconds",
-    "memory_mb",
-    "cpus",
-    "pids",
-    "disk_mb",
-    "outputs_mb",
-)
-_COLUMNS = (
-    "catalogue",
-    "title",
-    "instruction",
-    "author",
-    "revision",
-    "parent",
-    "draft",
-    "dockerfile",
-    "workdir",
-    "outputs",
-    "limits",
-    "archive",
-    "archive_sha256",
-    "base",
-    "base_content",
-    "base_lock",
-    "packages",
-    "layers",
-    "image_id",
-    "image_bytes",
-    "baseline",
-    "repeats",
-    "evidence",
-    "licence",
-    "label",
-    "audit_policy",
-    "kill_rate",
-    "findings",
-    "pass_at_k",
-    "label_before",
-    "trail",
-)
 _LATER = ("label", "audit_policy", "kill_rate", "findings", "pass_at_k", "label_before", "trail")
 """Columns that audit, evaluation and repair fill in."""
 
@@ -136,12 +80,12 @@ def rejection_row(rejection: Rejection) -> Row:
 
 def write_manifest(path: Path, rows: Iterable[Row]) -> int:
     """Write kept tasks; returns how many. Written beside, then renamed."""
-    return write_rows(path, rows, _manifest_schema())
+    return write_rows(path, rows, schema.manifest())
 
 
 def write_rejections(path: Path, rows: Iterable[Row]) -> int:
     """Write rejected specs; returns how many."""
-    return write_rows(path, rows, _rejection_schema())
+    return write_rows(path, rows, schema.rejections())
 
 
 def read(
@@ -184,7 +128,7 @@ def read(
 
 def _odd_columns(found: Any, columns: list[str] | None) -> list[str]:
     """Columns that are asked for and not there, or there as another type."""
-    known = {f.name: f.type for schema in (_manifest_schema(), _rejection_schema()) for f in schema}
+    known = {f.name: f.type for schema in (schema.manifest(), schema.rejections()) for f in schema}
     there = {f.name: f.type for f in found}
     return [name for name in columns or () if there.get(name) != known[name]]
 
@@ -253,60 +197,3 @@ def _groups(rows: Iterable[Row]) -> Iterator[list[Row]]:
             group, size = [], 0
     if group:
         yield group
-
-
-def finding_type() -> Any:
-    """A finding of an audit, flat."""
-    import pyarrow as pa
-
-    text, texts = pa.string(), pa.list_(pa.string())
-    names = ("id", "label", "code", "message", "soundness", "exploitability")
-    return pa.struct(
-        [(name, text) for name in names]
-        + [("severity", pa.int64()), ("proven", pa.bool_()), ("places", texts), ("proof", texts)]
-    )
-
-
-def _spec_fields() -> list[Any]:
-    import pyarrow as pa
-
-    texts = [(axis, pa.string()) for axis in AXES]
-    fields = [("schema_version", pa.string()), ("task", pa.string())]
-    fields += [("seed", pa.int64()), ("index", pa.int64())]
-    return fields + [(n, pa.list_(pa.string()) if n == "skills" else t) for n, t in texts]
-
-
-def _manifest_schema() -> Any:
-    import pyarrow as pa
-
-    strings, limits = pa.list_(pa.string()), pa.struct([(n, pa.int64()) for n in _LIMITS])
-    receipt = pa.struct([("gate", pa.string()), ("keys", strings), ("summary", pa.string())])
-    measure = [("model", pa.string()), ("settings", pa.string())]
-    measure += [(name, pa.int64()) for name in ("attempts", "passes", "invalid", "faults")]
-    measure += [("reward", pa.float64()), ("pass_at", pa.list_(pa.float64()))]
-    kinds = {
-        "revision": pa.int64(),
-        "outputs": strings,
-        "limits": limits,
-        "archive": pa.binary(),
-        "packages": strings,
-        "image_bytes": pa.int64(),
-        "baseline": pa.float64(),
-        "repeats": pa.int64(),
-        "evidence": pa.list_(receipt),
-        "kill_rate": pa.float64(),
-        "findings": pa.list_(finding_type()),
-        "pass_at_k": pa.list_(pa.struct(measure)),
-        "trail": trails.kind(),
-    }
-    fields = [*_spec_fields(), *((name, kinds.get(name, pa.string())) for name in _COLUMNS)]
-    return pa.schema(fields, metadata={"envgen.schema_version": SCHEMA})
-
-
-def _rejection_schema() -> Any:
-    import pyarrow as pa
-
-    texts = [(name, pa.string()) for name in ("step", "code", "detail")]
-    lists = [("proof", pa.list_(pa.string())), ("trail", trails.kind())]
-    fields = [*_spec_fields(), *texts, *lists]
-    return pa.schema(fields, metadata={"envgen.schema_version": SCHEMA})

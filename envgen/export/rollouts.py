@@ -13,7 +13,7 @@ from envgen.agent.passes import curve
 from envgen.agent.prefix import reuse
 from envgen.digest import digest, digest_bytes, short
 from envgen.errors import Misconfigured
-from envgen.export import parquet
+from envgen.export import parquet, schema
 from envgen.records import BuiltTask, Episode, Flag
 
 SCHEMA = "1"
@@ -21,7 +21,7 @@ FLAT = (
     "task",
     "draft",
     "image",
-    *parquet.AXES,
+    *schema.AXES,
     "model",
     "settings",
     "sample",
@@ -58,7 +58,7 @@ def row(task: BuiltTask, episode: Episode, flags: Sequence[Flag]) -> parquet.Row
     """An episode as one row."""
     played, score, spec = episode.trajectory, episode.score, task.draft.spec
     turns = played.turns if played else ()
-    axes = {axis: getattr(spec, axis) if spec else None for axis in parquet.AXES}
+    axes = {axis: getattr(spec, axis) if spec else None for axis in schema.AXES}
     return {
         "task": episode.slug,
         "draft": episode.play.task,
@@ -163,7 +163,7 @@ def note_manifest(manifest: Path, folder: Path) -> None:
         for row in parquet.read(manifest):
             image = digest([row["base_content"], row["layers"]])
             measures = found.get((row["draft"], image))
-            yield row | {"schema_version": parquet.SCHEMA, "pass_at_k": measures}
+            yield row | {"schema_version": schema.SCHEMA, "pass_at_k": measures}
 
     parquet.write_manifest(manifest, noted())
 

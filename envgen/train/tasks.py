@@ -8,7 +8,7 @@ from envgen.agent import Chat, Policy
 from envgen.agent.episode import Player, play_of
 from envgen.config import AgentConfig, TrainConfig
 from envgen.errors import Misconfigured
-from envgen.export import parquet
+from envgen.export import parquet, schema
 from envgen.grade import image_request
 from envgen.kit import Kit
 from envgen.ledger import Use, key_of
@@ -16,7 +16,7 @@ from envgen.records import Image, Play, TaskDraft
 
 _SIMPLE = ("short", "moderate", "complex", "intricate")
 """Values of `task_complexity`, in order."""
-COLUMNS = (*parquet.AXES, "author", "label", "base", "task")
+COLUMNS = (*schema.AXES, "author", "label", "base", "task")
 """Of the manifest, to choose tasks by."""
 UNMEASURED = 0.5
 

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from envgen import auditing, config, runs, tables
+from envgen import auditing, config, pages, runs
 from envgen.audit import verdict
 from envgen.authors import procedural
 from envgen.errors import HostDiskFull, Misconfigured
@@ -179,7 +179,7 @@ def test_the_page_of_a_task_shows_attack_reward_and_receipt_and_no_control_chara
 ) -> None:
     do(auditing.audit_all(folder, specs, opened(forgeable), Stop()))
     report = next(iter(audits.read(folder.audits)))
-    tables.audit_page(report, "Do this\x1b[31m now\u202e.")
+    pages.audit_page(report, "Do this\x1b[31m now\u202e.")
     shown = capsys.readouterr().out
     assert "Do this[31m now." in shown
     assert "PROVEN VERIFIER-TOO-WEAK" in shown and "forging:late" in shown

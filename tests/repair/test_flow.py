@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from envgen import auditing, config, letters, repairing, runs, tables
+from envgen import auditing, config, letters, pages, repairing, runs
 from envgen.errors import HostDiskFull, Misconfigured
 from envgen.export import parquet, repairs
 from envgen.files import FileTree
@@ -214,12 +214,12 @@ def test_the_page_shows_finding_difference_and_matrix(
 ) -> None:
     do(repairing.repair_all(folder, items, make(), Stop()))
     row = repairing.shown(folder, items[1].slug)
-    tables.repair_page(row | {"reason": "x\x1b[2J\u202ey"})
+    pages.repair_page(row | {"reason": "x\x1b[2J\u202ey"})
     shown = capsys.readouterr().out
     assert "ANSWER-LEAK -> CLEAN" in shown and "found: ANSWER-LEAK copying:copied" in shown
     assert f"D environment/{OLD}" in shown and "-id,value" in shown
     assert "what worked" in shown and "leaked bytes" in shown
-    tables.repair_page(repairing.shown(folder, items[2].slug))
+    pages.repair_page(repairing.shown(folder, items[2].slug))
     assert "refused: " in capsys.readouterr().out
     assert not any(ord(c) < 32 and c != "\n" for c in shown)
     with pytest.raises(Misconfigured, match="no repair of a task 'none'"):
