@@ -192,7 +192,7 @@ def trajectories(
     for file in evaluated.named(source.rollouts, model):
         for episode in rollouts.episodes(file.path):
             if episode.trajectory is not None:
-                name = f"{episode.slug}-{file.settings}-{episode.play.sample}.json"
+                name = f"{episode.slug}-{file.path.stem}-{episode.play.sample}.json"
                 text = json.dumps(atif.of(episode), indent=1, ensure_ascii=False)
                 (folder / name).write_text(text + "\n", errors="replace")
                 written += 1
