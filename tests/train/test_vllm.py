@@ -106,6 +106,6 @@ def test_every_exchange_of_weights_is_whole(tmp_path: Path, do: Do, tied: bool) 
             assert ((logprobs - tokens.anchor)[theirs].abs() < 1e-4).all()
         assert len(seen) >= 2, "no sample met an exchange"
 
-    gaps = do(main())
+    gaps = do(asyncio.wait_for(main(), 120 + 10 * UPDATES))
     print(f"{UPDATES} updates, tied={tied}: largest gap {max(gaps):.2g}")
     assert max(gaps) < 1e-4
