@@ -58,12 +58,11 @@ audit.critic.sight audit.critic.asking audit.critic.blinding audit.critic.knowle
 audit.critic.proving audit.critic audit
 audit.defects.planting audit.defects.weak audit.defects.leaks audit.defects.mismatch
 audit.defects.others audit.defects
-export export.harbor export.trails export.schema export.parquet export.audits export.rollouts export.conversations
-export.atif export.unpack letters
-export.repairs pipeline tally audit.defects.benchmark audit.defects.canaries
-repair.watching repair.seen repair.verifier repair.leaking repair.isolating repair.matching
-repair.pinning repair.steadying repair.ways repair.changes repair.matrix repair.policy
-repair.asking repair repair.benchmark
+export export.harbor export.trails export.schema export.parquet export.audits export.rollouts
+export.conversations export.atif export.unpack letters export.repairs pipeline tally
+audit.defects.benchmark audit.defects.canaries repair.watching repair.seen repair.verifier
+repair.leaking repair.isolating repair.matching repair.pinning repair.steadying repair.ways
+repair.changes repair.matrix repair.policy repair.asking repair repair.benchmark
 spool runs items
 auditing repairing evaluating evaluated
 harbor rebuild

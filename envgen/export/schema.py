@@ -89,6 +89,7 @@ def _spec_fields() -> list[Any]:
 
 
 def manifest() -> Any:
+    """The schema of `manifest.parquet`, its version in the metadata."""
     import pyarrow as pa
 
     strings, limits = pa.list_(pa.string()), pa.struct([(n, pa.int64()) for n in LIMITS])
@@ -116,6 +117,7 @@ def manifest() -> Any:
 
 
 def rejections() -> Any:
+    """The schema of `rejections.parquet`."""
     import pyarrow as pa
 
     texts = [(name, pa.string()) for name in ("step", "code", "detail")]
