@@ -128,6 +128,8 @@ def end(
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=5)
             OURS.pop(process.pid, None)
+        if agent.exclusive:
+            _sweep(agent, keep)  # dead children that it never collected are ours now
     return clean
 
 

@@ -37,6 +37,10 @@ GRACE = 0.5
 # RLIMIT_NPROC counts a uid over all containers of a host, so a tight value would fail honest
 # programs on a busy host. Ours is only a backstop; the count per run is watched in /proc.
 NPROC_BACKSTOP = 4096
+# Megabytes of the sandbox that one candidate cannot have: the grader lives under the same cap, and
+# where the kernel has to kill for memory, the grader is in line behind the candidates.
+RESERVED_MB = 64
+CAPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 # Seen by every runtime as the sandbox's two CPUs, also where the host shows all of its own.
 THREADS = (
     "OMP_NUM_THREADS",
@@ -49,7 +53,8 @@ THREADS = (
 
 
 class Limits(NamedTuple):
-    """What one program may use. `memory_mb` counts private writable memory of each process."""
+    """What one program may use. `memory_mb` counts private writable memory of each process, and is
+    never all that the sandbox has."""
 
     timeout: float = 10.0
     memory_mb: int = 512
@@ -126,10 +131,11 @@ def spawn(
 ) -> subprocess.Popen[bytes]:
     """Start `argv` as the agent in a session of its own. Raises OSError, ValueError or
     SubprocessError when it cannot be started."""
+    memory_mb = int(min(limits.memory_mb, room_mb()))
     caps = [
         (resource.RLIMIT_CORE, 0),
         # Data, not address space: Go, Java and Node reserve gigabytes that they never touch.
-        (resource.RLIMIT_DATA, limits.memory_mb << 20 if limits.memory_mb else -1),
+        (resource.RLIMIT_DATA, memory_mb << 20 if memory_mb else -1),
         (resource.RLIMIT_FSIZE, limits.file_mb << 20),
         (resource.RLIMIT_NOFILE, 1024),
         (resource.RLIMIT_NPROC, NPROC_BACKSTOP),
@@ -164,6 +170,15 @@ def spawn(
     )
     OURS[process.pid] = process
     return process
+
+
+def room_mb(caps: Sequence[str] = CAPS) -> float:
+    """Megabytes that one candidate may have of the sandbox; infinite where no cap is in sight."""
+    for path in caps:
+        with contextlib.suppress(OSError, ValueError), open(path, encoding="ascii") as file:
+            cap = int(file.read()) >> 20  # version 2 says "max" where there is none
+            return max(cap - RESERVED_MB, cap // 2)
+    return math.inf
 
 
 def _under_hard_limit(kind: int, value: int) -> int:
