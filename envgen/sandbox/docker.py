@@ -207,6 +207,7 @@ class Docker:
             if not submitted.cancel():  # it is running
                 on_cancel()
                 await asyncio.wait([future])
+                future.exception()  # whoever asked is gone: that is no reason to warn
             raise
 
     def _sweep(self) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from envgen import evaluated, evaluating
 from envgen.errors import HostDiskFull, Misconfigured, SandboxLost
-from envgen.export import atif, conversations, parquet, rollouts
+from envgen.export import atif, conversations, parquet, rollouts, schema
 from envgen.pipeline import Stop
 from envgen.records import Episode, Job, JobResult, Observation, Opening
 from envgen.tally import Tally
@@ -144,7 +144,7 @@ def test_outputs_over_the_cap_earn_nothing(bench: Bench) -> None:
 def test_the_manifest_tells_how_often_each_model_passed(bench: Bench) -> None:
     play(bench, REFERENCE, k=4, limit=2)
     rows = list(parquet.read(bench.folder.manifest))
-    assert [row["schema_version"] for row in rows] == ["3"] * TASKS
+    assert [row["schema_version"] for row in rows] == [schema.SCHEMA] * TASKS
     assert rows[2]["pass_at_k"] is None
     (measure,) = rows[0]["pass_at_k"]
     assert measure["model"] == "scripted:reference"

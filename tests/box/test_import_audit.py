@@ -126,6 +126,6 @@ def test_an_answer_in_a_variable_of_the_image_is_a_leak(tmp_path: Path, kit: Kit
     wanted = Import(kind="harbor", folder=str(tmp_path / "tasks"))
     report = audit_of(wanted, tmp_path / "run", kit, do)
     (finding,) = [f for f in report.findings if f.proven]
-    assert (finding.label, finding.code) == ("ANSWER-LEAK", "copying:copied")
+    assert (finding.label, finding.code) == ("ANSWER-LEAK", "copying:copied-next")
     assert "env:EXPECTED_COUNT" in finding.message
     assert finding.places[0].file == "environment/proc/self/environ"

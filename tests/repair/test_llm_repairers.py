@@ -126,9 +126,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("repairers") / "run"
 
 
-async def mended(case: Case, folder: Path) -> tuple[Mended, list[str]]:
+def model_of(name: str) -> str:
+    """A model for each case: a model's name is all that tells its answers apart in a ledger."""
+    return re.sub(r"\W+", "-", name)
+
+
+async def mended(name: str, folder: Path) -> tuple[Mended, list[str]]:
     """The repair of a task by a model that always answers the same, and all that it was asked."""
-    questions: list[str] = []
+    case, questions = CASES[name], list[str]()
 
     def answer(ask: Ask) -> Reply:
         said = [m["content"] for m in ask.body["messages"]]
@@ -136,7 +141,11 @@ async def mended(case: Case, folder: Path) -> tuple[Mended, list[str]]:
         return openai.answer(_blocks(case.files, said[1]))
 
     async with Loopback(answer) as server:
-        sets = ["repair.model=openai:echo-1", f"llm.base_url={server.url}/v1", "repair.rounds=2"]
+        sets = [
+            f"repair.model=openai:{model_of(name)}",
+            f"llm.base_url={server.url}/v1",
+            "repair.rounds=2",
+        ]
         settings = config.load(None, [*sets, "llm.no_budget=true"])
         async with open_kit(settings, folder) as kit:
             found = await _through(TASKS[case.of](), kit)
@@ -163,10 +172,10 @@ def test_good_repairs_are_accepted_and_bad_ones_refused_by_name(
     name: str, folder: Path, do: Any
 ) -> None:
     case = CASES[name]
-    found, questions = do(mended(case, folder))
+    found, questions = do(mended(name, folder))
     refused = [attempt.refused for attempt in found.trail]
     print(name, found.after, refused)
-    assert found.trail[0].ways == ("llm/echo-1",) and found.trail[0].answers
+    assert found.trail[0].ways == (f"llm/{model_of(name)}",) and found.trail[0].answers
     if not case.refused:
         assert (found.after, len(found.trail)) == ("CLEAN", 1), refused
         return
