@@ -16,7 +16,6 @@ from envgen.audit.target import target_of
 from envgen.audit.workbench import Workbench, workbench
 from envgen.errors import Misconfigured
 from envgen.export import audits, parquet
-from envgen.files import write_whole
 from envgen.grade import grade
 from envgen.kit import Kit
 from envgen.ledger import Blobs, Use
@@ -26,6 +25,7 @@ from envgen.records import AuditReport, BuiltTask, Finding, Trial
 from envgen.runs import RunFolder, crash
 from envgen.spool import Spool
 from envgen.tally import Tally
+from envgen.writing import write_whole
 
 
 async def audit_all(

@@ -8,7 +8,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from envgen.errors import Misconfigured
-from envgen.files import write_whole
+from envgen.writing import write_whole
 
 
 class _Group(BaseModel):

@@ -225,13 +225,6 @@ class FileTree(Mapping[str, File]):
         )
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write beside, then rename: who is killed leaves the old file or the new one."""
-    aside = path.with_name(f".{path.name}.part")
-    aside.write_text(text, encoding="utf-8")
-    aside.replace(path)
-
-
 def _file(value: File | bytes | str) -> File:
     if isinstance(value, File):
         return value

@@ -200,7 +200,7 @@ def _agent() -> type:
     from harbor.agents.base import BaseAgent
     from harbor.agents.capabilities import AgentCapabilities
 
-    class Agent(BaseAgent):  # type: ignore[misc]
+    class Agent(BaseAgent):  # type: ignore[misc]  # Harbor is no part of an install
         """The agent of envgen, as Harbor wants agents."""
 
         capabilities = AgentCapabilities(atif=True)

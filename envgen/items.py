@@ -11,10 +11,10 @@ from envgen import axes
 from envgen.authors import imports
 from envgen.authors.imports.python import House
 from envgen.errors import Misconfigured
-from envgen.files import write_whole
 from envgen.pipeline import Item, Items
 from envgen.records import Rejection, TaskDraft
 from envgen.runs import RunFolder
+from envgen.writing import write_whole
 
 
 class Import(BaseModel):

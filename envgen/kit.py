@@ -10,12 +10,12 @@ from envgen import bases
 from envgen.config import RunConfig
 from envgen.digest import digest, short
 from envgen.errors import Misconfigured, Weather
-from envgen.files import write_whole
 from envgen.ledger import Ledger
 from envgen.llm import Asked
 from envgen.llm.opened import open_models
 from envgen.records import BaseImage
 from envgen.sandbox import Engine, Recorded, retried
+from envgen.writing import write_whole
 
 
 @dataclass

@@ -192,7 +192,8 @@ def planned(
 
 def shown(folder: RunFolder, task: str) -> parquet.Row:
     """The row of a task, by its name before or after. Misconfigured when there is none."""
-    for row in repairs.read(folder.repairs):
+    rows = repairs.read(folder.repairs) if folder.repairs.exists() else ()
+    for row in rows:
         if task in (row["task"], row["repaired"]):
             return row
     raise Misconfigured(

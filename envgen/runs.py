@@ -17,7 +17,6 @@ from envgen.authors.procedural import chosen
 from envgen.config import RunConfig
 from envgen.errors import Misconfigured
 from envgen.export import audits, harbor, parquet, rollouts
-from envgen.files import write_whole
 from envgen.kit import Kit
 from envgen.pipeline import Items, Stop, Unfinished, authored, produce
 from envgen.pipeline import run as run_all
@@ -25,6 +24,7 @@ from envgen.records import BuiltTask, Rejection, TaskDraft, TaskSpec
 from envgen.sandbox.selftest import BASE, failures, rules
 from envgen.spool import Spool
 from envgen.tally import Tally
+from envgen.writing import write_whole
 
 LOCK = ".lock"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")

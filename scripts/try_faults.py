@@ -21,7 +21,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -180,10 +180,10 @@ class Run:
         command = [sys.executable, __file__, "play", self.url, str(self.folder), *left]
         env = os.environ | {"PYTHONPATH": str(ROOT)}
         self.child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env)
-        threading.Thread(target=self._read, args=(self.child.stdout,), daemon=True).start()
+        threading.Thread(target=self._read, args=(self.child.stdout or (),), daemon=True).start()
 
-    def _read(self, lines: object) -> None:
-        for line in lines:  # type: ignore[attr-defined]
+    def _read(self, lines: Iterable[str]) -> None:
+        for line in lines:
             said = json.loads(line)
             self.ref = said.get("ref", self.ref)
             if "number" in said:

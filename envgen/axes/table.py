@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from envgen.axes.row import Row, slug_of, spec_of
 from envgen.errors import Misconfigured
 from envgen.records import TaskSpec
+from envgen.writing import aside
 
 GROUP = 50_000
 """Rows in memory and in a row group."""
@@ -35,22 +36,21 @@ def write_specs(path: Path, rows: Iterable[Row]) -> int:
     import pyarrow.parquet as pq
 
     schema = _schema()
-    aside = path.with_name(f".{path.name}.part")
     total = 0
     try:
-        with pq.ParquetWriter(aside, schema, compression="zstd") as writer:
+        with (
+            aside(path) as part,
+            pq.ParquetWriter(part, schema, compression="zstd") as writer,
+        ):
             for chunk in _chunks(rows):
                 columns = zip(schema, zip(*chunk, strict=True), strict=True)
                 arrays = [pa.array(column, field.type) for field, column in columns]
                 writer.write_batch(pa.record_batch(arrays, schema=schema), row_group_size=GROUP)
                 total += len(chunk)
-        aside.replace(path)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise  # a full disk is no wrong use
         raise Misconfigured(f"{path}: cannot be written: {error.strerror or error}") from None
-    finally:
-        aside.unlink(missing_ok=True)
     return total
 
 

@@ -255,7 +255,7 @@ def export_probes(
 ) -> None:
     """Write the attacks as agents for Harbor, to be run against any tasks."""
     from envgen.audit import submissions
-    from envgen.files import write_whole
+    from envgen.writing import write_whole
 
     folder.mkdir(parents=True, exist_ok=True)
     name = "envgen_probes"

@@ -94,7 +94,7 @@ def _told(folder: "RunFolder", settings: "RunConfig", shape: "Shape | None", as_
         found = evaluated.summary(file, shape)
         print_json(found) if as_json else tables.evaluation_tables(found)
         name = folder.path.name
-        say(f"one of them: envgen rollout show TASK --run {name} --model {file.settings}")
+        say(f"one of them: envgen rollout show TASK --run {name} --model {file.model}")
 
 
 def _shape(path: Path | None) -> "Shape | None":
@@ -133,8 +133,12 @@ def show(
     ]
     if len(found) != 1:
         names = ", ".join(sorted({f"{file.model} ({file.settings})" for file, _ in found}))
-        why = f"several play it, {names}: add --model" if found else "see `envgen eval`"
-        raise Misconfigured(f"{len(found)} episodes are sample {sample} of {task!r}; {why}")
+        why = (
+            f"several play it, {names}: add --model"
+            if found
+            else f"`envgen eval --run {run}` plays the tasks that have none yet"
+        )
+        raise Misconfigured(f"{len(found)} episodes are sample {sample} of {task!r}: {why}")
     episode, flags = found[0][1]
     if as_atif:
         print_json(atif.of(episode))

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from envgen.agent.showing import messages
 from envgen.digest import digest
 from envgen.records import Episode, Message, ToolCall
+from envgen.writing import aside
 
 
 def conversation(episode: Episode) -> tuple[Message, ...]:
@@ -156,14 +157,11 @@ def _call(call: ToolCall) -> dict[str, Any]:
 
 
 def write(path: Path, episodes: Iterable[Episode]) -> int:
-    """Write lines; how many. Written beside, then renamed."""
-    aside, total = path.with_name(f".{path.name}.part"), 0
-    try:
-        with aside.open("w", encoding="utf-8", errors="replace") as file:
-            for episode in episodes:
-                file.write(json.dumps(row(episode), ensure_ascii=False) + "\n")
-                total += 1
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
+    """Write lines; how many. Folders above are made."""
+    total = 0
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with aside(path) as part, part.open("w", encoding="utf-8", errors="replace") as file:
+        for episode in episodes:
+            file.write(json.dumps(row(episode), ensure_ascii=False) + "\n")
+            total += 1
     return total

@@ -15,6 +15,7 @@ from envgen.export import harbor, schema
 from envgen.export.schema import AXES, READABLE, SCHEMA
 from envgen.files import FileTree
 from envgen.records import BuiltTask, Rejection, TaskDraft
+from envgen.writing import aside
 
 GROUP, GROUP_BYTES = 500, 16 << 20
 _LATER = ("label", "audit_policy", "kill_rate", "findings", "pass_at_k", "label_before", "trail")
@@ -164,24 +165,23 @@ def write_rows(path: Path, rows: Iterable[Row], schema: Any) -> int:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    aside, total = path.with_name(f".{path.name}.part"), 0
+    total = 0
     small = [name for name in schema.names if name != "archive"]
-    try:
-        with pq.ParquetWriter(
-            aside,
+    with (
+        aside(path) as part,
+        pq.ParquetWriter(
+            part,
             schema,
             compression="zstd",
             write_page_index=True,
             version="2.6",
             use_dictionary=small,
             write_statistics=small,
-        ) as writer:
-            for group in _groups(rows):
-                writer.write_table(pa.Table.from_pylist(group, schema), row_group_size=GROUP)
-                total += len(group)
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
+        ) as writer,
+    ):
+        for group in _groups(rows):
+            writer.write_table(pa.Table.from_pylist(group, schema), row_group_size=GROUP)
+            total += len(group)
     return total
 
 

@@ -144,7 +144,7 @@ def _bounded() -> "Callable[[httpx2.Response, int], httpx2.AsyncByteStream]":
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
             left = self.most
-            async for part in self.raw.stream:  # type: ignore[union-attr]
+            async for part in self.raw.aiter_raw():
                 left -= len(part)
                 if left < 0:
                     raise httpx2.ReadError(UNBOUNDED)

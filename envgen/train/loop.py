@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from envgen.config import TrainConfig
-from envgen.files import write_whole
 from envgen.train.inference import Engine, check_gap, open_engine
 from envgen.train.policy import Learner, Stepped, keep_newest, latest
 from envgen.train.rollouts import Batch, Play, Rollouts, Source, gathered
+from envgen.writing import write_whole
 
 Row = dict[str, float]
 """A step's metrics, by name."""

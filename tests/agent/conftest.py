@@ -73,8 +73,8 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     ledger = Ledger(folder.path)
     engine = Engine(ledger.blobs)
     kit = Kit(config, Recorded(engine, ledger), Bases(engine))
-    items = list(axes.read_specs(folder.specs))
-    asyncio.run(runs.finish(folder, items, kit, Stop()))  # type: ignore[arg-type]
+    items: list[Any] = list(axes.read_specs(folder.specs))
+    asyncio.run(runs.finish(folder, items, kit, Stop()))
     yield Bench(folder, items, engine, ledger)
     ledger.close()
 

@@ -57,7 +57,8 @@ def test_commands_run_in_order_until_the_submission(play: Callable[..., Loop]) -
     loop = play(policy)
     assert (loop.ending, loop.detail) == ("submitted", "")
     assert [turn.command for turn in loop.turns] == ["pwd", "ls\nls", "submit"]
-    assert loop.session.commands == ["pwd", "ls\nls"]  # type: ignore[attr-defined]
+    assert isinstance(loop.session, ScriptedSession)
+    assert loop.session.commands == ["pwd", "ls\nls"]
     assert policy.heard == [
         *OPENING,
         Message(role="user", text="<output>\nran pwd\n</output>\nexit code 0\n"),

@@ -7,11 +7,11 @@ import pytest
 from envgen.agent import Reply
 from envgen.agent.parsing import Action, by_block, by_call
 from envgen.agent.policies import thoughtless
-from envgen.records import ToolCall
+from envgen.records import Finish, ToolCall
 
 
-def said(text: str, finish: str = "stop") -> Action:
-    return by_block(Reply(text, finish))  # type: ignore[arg-type]
+def said(text: str, finish: Finish = "stop") -> Action:
+    return by_block(Reply(text, finish))
 
 
 BLOCKS = {
@@ -60,9 +60,9 @@ def test_thinking_is_taken_off_whole_or_unfinished() -> None:
     assert thoughtless("no thinking <b>") == "no thinking <b>"
 
 
-def called(*calls: tuple[str, str], finish: str = "stop") -> Action:
+def called(*calls: tuple[str, str], finish: Finish = "stop") -> Action:
     made = tuple(ToolCall(ref=str(n), name=a, arguments=b) for n, (a, b) in enumerate(calls))
-    return by_call(Reply("", finish, made))  # type: ignore[arg-type]
+    return by_call(Reply("", finish, made))
 
 
 CALLS = {

@@ -1,5 +1,7 @@
 """What the agent sees of outputs that were made to harm, and what it is told."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,8 +50,8 @@ def test_whatever_is_printed_can_be_sent(text: str, most: int) -> None:
     assert "<|" not in seen and "\x1b" not in seen and "\r" not in seen
 
 
-def told(action: str = "ls", left: int = 0, **fields: object) -> str:
-    seen = Observation(**({"output": "text\n", "exit_code": 0} | fields))  # type: ignore[arg-type]
+def told(action: str = "ls", left: int = 0, **fields: Any) -> str:
+    seen = Observation(**{"output": "text\n", "exit_code": 0, **fields})
     return observed(seen, Action(action, left=left), 1000, 30)
 
 

@@ -98,7 +98,7 @@ def agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     export_probes(tmp_path / "agents")
     base = ModuleType("harbor.agents.base")
-    base.BaseAgent = StandIn  # type: ignore[attr-defined]
+    vars(base)["BaseAgent"] = StandIn
     for name in ("harbor", "harbor.agents"):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
     monkeypatch.setitem(sys.modules, "harbor.agents.base", base)

@@ -68,9 +68,9 @@ def test_an_evaluation_from_start_to_end(
     shown = envgen("rollout", "show", task, "--model", "scripted:reference", "--atif").stdout
     assert json.loads(shown)["schema_version"].startswith("ATIF-v1")
 
-    sft = envgen("export", "sft", "sft.jsonl", "--model", "scripted:reference")
+    sft = envgen("export", "sft", "new/sft.jsonl", "--model", "scripted:reference")
     assert "1 conversations" in sft.stderr and f"{K - 1} duplicate" in sft.stderr
-    assert len((tmp_path / "sft.jsonl").read_text().splitlines()) == 1
+    assert len((tmp_path / "new/sft.jsonl").read_text().splitlines()) == 1
     assert envgen("export", "atif", "trajectories").returncode == 0
     assert len(list((tmp_path / "trajectories").glob("*.json"))) == K + 1
     assert envgen("export", "folders").returncode == 0

@@ -12,7 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from envgen.digest import digest, digest_bytes, short
+from envgen.errors import Misconfigured
 from envgen.files import EPOCH, File, FileTree, check_path
+from envgen.writing import aside, write_whole
 
 NAMES = st.text(st.sampled_from("abcXYZ0189._-é日 +@,=%&'\"$"), min_size=1, max_size=12).filter(
     lambda name: name == name.strip() and not name.startswith("~") and name not in (".", "..")
@@ -260,3 +262,19 @@ def test_a_damaged_archive_is_a_value_error_or_a_safe_tree(data: st.DataObject) 
         except ValueError:
             continue
         assert all(check_path(path) == path for path in tree)
+
+
+def test_a_file_is_written_aside_and_takes_its_place_only_when_whole(tmp_path: Path) -> None:
+    path = tmp_path / "file.txt"
+    write_whole(path, "one")
+    with pytest.raises(RuntimeError), aside(path) as part:
+        part.write_text("two")
+        raise RuntimeError
+    assert path.read_text() == "one" and [p.name for p in path.parent.iterdir()] == ["file.txt"]
+
+
+@pytest.mark.parametrize("place", ["/", ".", "folder"])
+def test_a_file_does_not_take_the_place_of_a_folder(place: str, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(Misconfigured, match="is a folder"):
+        write_whole(tmp_path / place, "text")
