@@ -61,7 +61,19 @@ def test_an_observation_says_what_happened() -> None:
     assert told(end="timeout", exit_code=None).endswith(
         "The command was killed after 30 seconds.\n"
     )
-    assert "more memory" in told(end="memory")
+    assert told(end="memory").endswith(
+        "Something was killed: it used more memory than there is.\nexit code 0\n"
+    )
+    assert told(end="processes", exit_code=254).endswith("so all were killed.\nexit code 254\n")
+    assert told(end="disk", exit_code=1).endswith(
+        "</output>\nMore was written than there is room for.\nexit code 1\n"
+    )
+    assert told(end="disk", exit_code=None).endswith(
+        "More was written than there is room for, so the command was killed.\n"
+    )
+    assert told(end="shell", exit_code=137).endswith("before this command.\nexit code 137\n")
+    for end in ("memory", "processes", "shell", "over"):
+        assert "exit code" not in told(end=end, exit_code=None)
     assert told(left=2).endswith("Only the first of your 3 commands was run: one a turn.\n")
     assert told("ls\nsubmit ").endswith("To submit, run `submit` alone.\n")
     assert "submit" not in told("submitter")
