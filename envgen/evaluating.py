@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from envgen.agent.detecting import flags
-from envgen.agent.episode import STEP, episode
+from envgen.agent.episode import episode
 from envgen.agent.players import check, player
 from envgen.errors import Misconfigured
 from envgen.export import parquet, rollouts, schema
@@ -135,7 +135,7 @@ class Evaluation:
             return ()
         draft, reference = task.draft, None
         if "solve.sh" in draft.solution:
-            use = Use(draft.slug, STEP)
+            use = Use(draft.slug, "reference")  # the gate's own: `forget --step eval` leaves it
             _, solved = await solve(draft, task.image, draft.solution, self.kit, use)
             reference = solved.captured
         return flags(task, done.trajectory, reference, self.kit.sandbox.blobs)

@@ -69,6 +69,17 @@ def test_a_second_time_plays_nothing_and_more_attempts_play_the_rest(bench: Benc
     assert len(rollouts.files(bench.folder.rollouts)) == 2
 
 
+def test_what_is_forgotten_of_an_evaluation_is_no_proof_of_a_task(bench: Bench) -> None:
+    def proof() -> list[Any]:
+        return [bench.ledger.used(item.slug, "job") for item in bench.items]
+
+    before = proof()
+    assert all({"noop", "reference"} <= {step for step, *_ in uses} for uses in before)
+    play(bench, REFERENCE, k=1)
+    assert bench.ledger.forget(step="eval") == 2 * TASKS  # an episode and its grade, of each
+    assert proof() == before
+
+
 def test_what_was_not_played_now_stays_in_the_file(bench: Bench) -> None:
     play(bench, REFERENCE)
     play(bench, REFERENCE, k=1, limit=1)
