@@ -65,7 +65,7 @@ def where_of(words: Sequence[str]) -> Where:
 
 
 def chosen(folder: RunFolder, items: Items, where: Where, limit: int | None) -> list[Item]:
-    """The items of a run's manifest that are wanted, in its order.
+    """The items of a run's manifest that are wanted, in its order; repaired ones as they are now.
 
     Raises:
         Misconfigured: no manifest, or nothing is left.
@@ -74,9 +74,13 @@ def chosen(folder: RunFolder, items: Items, where: Where, limit: int | None) -> 
         raise Misconfigured(
             f"run {folder.path.name!r} has no manifest: `envgen run` makes the tasks first"
         )
-    rows = list(parquet.read(folder.manifest, ["task", *where]))
-    wanted = {row["task"] for row in rows if all(_has(row[a], v) for a, v in where.items())}
-    found = [item for item in items if item.slug in wanted][:limit]
+    rows = list(parquet.read(folder.manifest, ["task", "revision", *where]))
+    meant = [row for row in rows if all(_has(row[a], v) for a, v in where.items())]
+    names = {row["task"] for row in meant}
+    known = {item.slug: item for item in items if item.slug in names}
+    meant = [row for row in meant if row["revision"] or row["task"] in known][:limit]
+    known |= _revised(folder, {row["task"] for row in meant if row["revision"]})
+    found = [known[row["task"]] for row in meant]
     if not found:
         values = {a: sorted({x for row in rows for x in _values(row[a])}) for a in where}
         told = "; ".join(f"{a} is {', '.join(seen)}" for a, seen in values.items())
@@ -84,6 +88,14 @@ def chosen(folder: RunFolder, items: Items, where: Where, limit: int | None) -> 
             f"no task of run {folder.path.name!r} is meant" + (told and f": {told}")
         )
     return found
+
+
+def _revised(folder: RunFolder, names: set[str]) -> dict[str, Item]:
+    """Drafts as the manifest has them. What a repair made of a task is nowhere else."""
+    if not names:
+        return {}
+    rows = parquet.read(folder.manifest, ["task", "archive", "archive_sha256"])
+    return {row["task"]: parquet.draft_of(row) for row in rows if row["task"] in names}
 
 
 def _values(cell: object) -> tuple[str, ...]:

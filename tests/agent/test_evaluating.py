@@ -10,9 +10,9 @@ import pytest
 
 from envgen import evaluated, evaluating
 from envgen.errors import HostDiskFull, Misconfigured, SandboxLost
-from envgen.export import atif, conversations, parquet, rollouts, schema
-from envgen.pipeline import Stop
-from envgen.records import Episode, Job, JobResult, Observation, Opening
+from envgen.export import atif, conversations, harbor, parquet, rollouts, schema
+from envgen.pipeline import Stop, proven
+from envgen.records import BuiltTask, Episode, Job, JobResult, Observation, Opening
 from envgen.tally import Tally
 from tests.agent.conftest import TASKS, Bench, graded
 
@@ -210,6 +210,48 @@ def test_tasks_are_chosen_by_axis(bench: Bench) -> None:
     for word in ("domain", "colour=red", "=x"):
         with pytest.raises(Misconfigured, match="write AXIS=VALUE"):
             chosen(word)
+
+
+def repaired(bench: Bench, place: int) -> BuiltTask:
+    """Put another revision of a task into the manifest, as a repair does."""
+    rows = list(parquet.read(bench.folder.manifest))
+    before = parquet.draft_of(rows[place])
+    mended = {"instruction": before.instruction + "\n", "revision": 1, "parent": before.digest}
+    task = asyncio.run(proven(before.model_copy(update=mended), bench.kit()))
+    assert isinstance(task, BuiltTask)
+    replace(bench, place, task)
+    return task
+
+
+def replace(bench: Bench, place: int, task: BuiltTask) -> None:
+    rows = list(parquet.read(bench.folder.manifest))
+    rows[place] = parquet.manifest_row(task, harbor.folder(task, bench.kit().config.export))
+    parquet.write_manifest(bench.folder.manifest, rows)
+
+
+def test_repaired_tasks_are_played_as_they_are_now(bench: Bench) -> None:
+    task = repaired(bench, 1)
+    assert task.draft.slug == bench.items[1].slug
+    rows = list(parquet.read(bench.folder.manifest, ["draft", "revision"]))
+    assert [row["revision"] for row in rows] == [0, 1, 0]
+    chosen = evaluating.chosen(bench.folder, bench.items, {}, None)
+    assert chosen == [bench.items[0], task.draft, bench.items[2]]
+    assert evaluating.chosen(bench.folder, bench.items, {}, 2) == chosen[:2]
+    asked = bench.engine.asked.copy()
+    assert play(bench, NOTHING, k=1).done == TASKS
+    assert bench.engine.asked["build"] == asked["build"]  # what was proven is what is played
+    assert [e.play.task for e in episodes(bench)] == [row["draft"] for row in rows]
+    assert all(row["pass_at_k"] for row in parquet.read(bench.folder.manifest))
+
+
+def test_a_repaired_import_is_played_though_its_name_is_new(bench: Bench) -> None:
+    task = repaired(bench, 1)
+    draft = task.draft.model_copy(update={"spec": None, "author": "imports/test"})
+    replace(bench, 1, task.model_copy(update={"draft": draft}))
+    names = [row["task"] for row in parquet.read(bench.folder.manifest, ["task"])]
+    assert names[1] == draft.slug != bench.items[1].slug
+    items = evaluating.chosen(bench.folder, bench.items, {}, None)
+    assert [item.slug for item in items] == names and items[1] == draft
 
 
 def test_conversations_are_handed_on_once_and_within_the_budget(
