@@ -21,10 +21,11 @@ from envgen.kit import Kit
 from envgen.ledger import Use
 from envgen.pipeline import Item, Items, Stop, produce
 from envgen.pipeline import run as run_all
-from envgen.records import BuiltTask, Episode, Flag, Rejection
+from envgen.records import BuiltTask, Episode, Flag, Rejection, TaskDraft
 from envgen.runs import RunFolder, crash
 from envgen.sandbox.pool import Pool
 from envgen.spool import Spool
+from envgen.submission import check_gradable
 from envgen.tally import Tally
 
 Where = Mapping[str, frozenset[str]]
@@ -68,7 +69,7 @@ def chosen(folder: RunFolder, items: Items, where: Where, limit: int | None) -> 
     """The items of a run's manifest that are wanted, in its order; repaired ones as they are now.
 
     Raises:
-        Misconfigured: no manifest, or nothing is left.
+        Misconfigured: no manifest, nothing is left, or a task that cannot be graded.
     """
     if not folder.manifest.exists():
         raise Misconfigured(
@@ -87,6 +88,9 @@ def chosen(folder: RunFolder, items: Items, where: Where, limit: int | None) -> 
         raise Misconfigured(
             f"no task of run {folder.path.name!r} is meant" + (told and f": {told}")
         )
+    for item in found:
+        if isinstance(item, TaskDraft):
+            check_gradable(item)
     return found
 
 
@@ -131,11 +135,6 @@ class Evaluation:
         task = await self._task(sample)
         if isinstance(task, Rejection):
             return task
-        if task.draft.foreign is not None and task.draft.foreign.grading == "shared":
-            raise Misconfigured(
-                f"{sample.slug} is graded where the agent worked, which a policy can forge: "
-                "import it with --grading fresh"
-            )
         models = {role: asked.model for role, asked in kit.llm.items()}
         who = player(kit.config.agent, models, task.draft)
         done = await episode(task.draft, task.image, who, self.pool, kit, sample.number)

@@ -13,6 +13,7 @@ from envgen.grade import image_request
 from envgen.kit import Kit
 from envgen.ledger import Use, key_of
 from envgen.records import Image, Play, TaskDraft
+from envgen.submission import check_gradable
 
 _SIMPLE = ("short", "moderate", "complex", "intricate")
 """Values of `task_complexity`, in order."""
@@ -82,11 +83,7 @@ def _nobody(play: Play) -> Policy:
 async def _ready(row: parquet.Row, manifest: Path, kit: Kit) -> tuple[TaskDraft, Image]:
     """A task with its image, which is not built here: what was proven is what is trained on."""
     draft = parquet.draft_of(row)
-    if draft.foreign is not None and draft.foreign.grading == "shared":
-        raise Misconfigured(
-            f"{draft.slug} is graded where the agent worked, which a policy would learn to forge: "
-            "import it with --grading fresh, or leave it out"
-        )
+    check_gradable(draft)
     base = await kit.bases.get(draft.environment.base, draft.environment.packages)
     request = image_request(draft, base)
     if kit.sandbox.ledger.knows(key_of("image", request)):

@@ -12,7 +12,8 @@ from envgen import evaluated, evaluating
 from envgen.errors import HostDiskFull, Misconfigured, SandboxLost
 from envgen.export import atif, conversations, harbor, parquet, rollouts, schema
 from envgen.pipeline import Stop, proven
-from envgen.records import BuiltTask, Episode, Job, JobResult, Observation, Opening
+from envgen.records import BuiltTask, Episode, Foreign, Job, JobResult, Observation, Opening
+from envgen.submission import check_gradable, opening
 from envgen.tally import Tally
 from tests.agent.conftest import TASKS, Bench, graded
 
@@ -252,6 +253,22 @@ def test_a_repaired_import_is_played_though_its_name_is_new(bench: Bench) -> Non
     assert names[1] == draft.slug != bench.items[1].slug
     items = evaluating.chosen(bench.folder, bench.items, {}, None)
     assert [item.slug for item in items] == names and items[1] == draft
+
+
+def test_what_an_agent_can_forge_is_refused_before_anything_is_played(bench: Bench) -> None:
+    task = repaired(bench, 1)
+    imported = {"spec": None, "revision": 0, "foreign": Foreign(grading="shared")}
+    draft = task.draft.model_copy(update=imported)
+    replace(bench, 1, task.model_copy(update={"draft": draft}))
+    items: Any = [bench.items[0], draft]
+    with pytest.raises(Misconfigured, match=f"{draft.slug} is graded where the agent worked"):
+        evaluating.chosen(bench.folder, items, {}, None)
+    assert evaluating.chosen(bench.folder, items, {}, 1) == items[:1]
+    with pytest.raises(Misconfigured, match="import it with --grading fresh"):
+        opening(draft, task.image, 60)
+    fresh = draft.model_copy(update={"foreign": Foreign(grading="fresh")})
+    check_gradable(fresh)
+    assert opening(fresh, task.image, 60).uid == 0
 
 
 def test_conversations_are_handed_on_once_and_within_the_budget(
