@@ -18,12 +18,12 @@ from typing import NamedTuple
 from bench.commands import COMMANDS
 from envgen.config import ExportConfig, RunConfig
 from envgen.export.harbor import draft_folder
-from envgen.grade import build_image
+from envgen.grade import build_image, graded
 from envgen.kit import Kit, open_kit
 from envgen.ledger import Use
 from envgen.records import Image, TaskDraft
 from envgen.sandbox.pool import Pool
-from envgen.submission import handed_in, opening
+from envgen.submission import opening
 from tests.box.conftest import draft_of
 
 Figure = tuple[str, float, str]
@@ -119,11 +119,12 @@ async def _episode(
             ready = ready or clock() - asked
         await session.run(f"echo {number} {sleep} > made", 60)
         before = clock()
-        _, score = await handed_in(draft, image, session, kit, USE)
-        graded = clock() - before
+        left = await session.capture(draft.outputs)
+        _, score = await graded(draft, image, left, kit, USE)
+        submitting = clock() - before
     if not score.passed:
         raise RuntimeError(f"the scripted agent solves its task, but: {score}")
-    return Took(ready, commands, calls, graded, clock() - asked)
+    return Took(ready, commands, calls, submitting, clock() - asked)
 
 
 async def _memory(draft: TaskDraft, image: Image, kit: Kit) -> float:

@@ -236,10 +236,20 @@ async def attempt(
         key, solved, score = await _shared(draft, image, solution, kit, use, Conditions(puts=puts))
         return (key,), solved, score
     solved_key, solved = await solve(draft, image, solution, kit, use, puts)
-    if solved.captured is None:
-        return (solved_key,), solved, too_much(draft)
-    key, score = await grade(draft, image, solved.captured, kit, use)
-    return (solved_key, key), solved, score
+    keys, score = await graded(draft, image, solved.captured, kit, use)
+    return (solved_key, *keys), solved, score
+
+
+async def graded(
+    draft: TaskDraft, image: Image, captured: str | None, kit: Kit, use: Use
+) -> tuple[tuple[Key, ...], Score]:
+    """The grade of what was captured; None is what was over the cap, and earns nothing."""
+    if captured is None:
+        detail = f"over {draft.limits.outputs_mb} MB or too many files"
+        over = CheckResult(name="outputs", score=0, detail=detail)
+        return (), Score(reward=0.0, checks=(over,))
+    key, score = await grade(draft, image, captured, kit, use)
+    return (key,), score
 
 
 async def again(
@@ -262,12 +272,6 @@ async def _shared(
 
 
 # -- verdict -----------------------------------------------------------------------------------
-
-
-def too_much(draft: TaskDraft) -> Score:
-    """What an agent earns whose outputs are over the cap."""
-    detail = f"over {draft.limits.outputs_mb} MB or too many files"
-    return Score(reward=0.0, checks=(CheckResult(name="outputs", score=0, detail=detail),))
 
 
 def score_of(result: JobResult) -> Score:

@@ -2,12 +2,8 @@
 
 from envgen.errors import Misconfigured
 from envgen.foreign import imported
-from envgen.grade import grade, too_much
 from envgen.jobs import opening_of
-from envgen.kit import Kit
-from envgen.ledger import Use
-from envgen.records import AGENT_UID, Image, Key, Opening, Score, TaskDraft
-from envgen.sandbox import Session
+from envgen.records import AGENT_UID, Image, Opening, TaskDraft
 
 
 def check_gradable(draft: TaskDraft) -> None:
@@ -36,13 +32,3 @@ def opening(draft: TaskDraft, image: Image, seconds: int) -> Opening:
         puts=imported.log_folders() if maker else (),
         seconds=seconds,
     )
-
-
-async def handed_in(
-    draft: TaskDraft, image: Image, session: Session, kit: Kit, use: Use
-) -> tuple[Key | None, Score]:
-    """End a session and grade what is in its output folders, as `attempt` does."""
-    captured = await session.capture(draft.outputs)
-    if captured is None:
-        return None, too_much(draft)
-    return await grade(draft, image, captured, kit, use)

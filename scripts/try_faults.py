@@ -27,12 +27,12 @@ from pathlib import Path
 
 from envgen.config import EngineConfig, RunConfig
 from envgen.errors import Weather
-from envgen.grade import build_image
+from envgen.grade import build_image, graded
 from envgen.kit import open_kit
 from envgen.ledger import Use
 from envgen.sandbox.daemon import OWNER_LABEL
 from envgen.sandbox.pool import Gauge, Pool
-from envgen.submission import handed_in, opening
+from envgen.submission import opening
 from tests.box.conftest import SOLVE, draft_of
 
 AT_ONCE = 4
@@ -143,8 +143,7 @@ async def play(url: str, folder: Path, numbers: list[int]) -> None:
                     await asyncio.sleep(3)  # one trouble shall not take all episodes in a second
 
         async def episode(number: int) -> dict[str, object]:
-            began = time.monotonic()
-            end: dict[str, object] = {"number": number}
+            began, end = time.monotonic(), dict[str, object](number=number)
             try:
                 async with pool.lease(opening(draft, image, 600)) as session:
                     for turn in range(4):
@@ -152,7 +151,8 @@ async def play(url: str, folder: Path, numbers: list[int]) -> None:
                     await session.run(f"echo {number} > made", 30)
                     if number % 2:
                         await session.run(SOLVE, 30)
-                    _, score = await handed_in(draft, image, session, kit, USE)
+                    left = await session.capture(draft.outputs)
+                    _, score = await graded(draft, image, left, kit, USE)
                 end |= {"reward": score.reward, "invalid": score.invalid}
             except Weather as weather:
                 end |= {"fault": weather.code, "detail": str(weather)[:300]}

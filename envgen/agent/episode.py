@@ -9,10 +9,10 @@ from envgen.agent.loop import Loop
 from envgen.agent.showing import opening
 from envgen.config import AgentConfig
 from envgen.errors import Weather
-from envgen.grade import grade, too_much
+from envgen.grade import graded
 from envgen.kit import Kit
-from envgen.ledger import Use, key_of
-from envgen.records import Episode, Image, Key, Play, Score, TaskDraft, Trajectory
+from envgen.ledger import Use
+from envgen.records import Episode, Image, Key, Play, TaskDraft, Trajectory
 from envgen.sandbox.pool import Pool
 from envgen.submission import opening as sandbox_of
 
@@ -111,12 +111,14 @@ async def episode(
     play, use = play_of(draft, image, player, sample), Use(draft.slug, STEP)
     try:
         keys, trajectory = await _played(draft, image, play, player, pool, kit, use, recorded)
-        keys, score = await _graded(draft, image, trajectory, kit, use, keys)
+        grades, score = await graded(draft, image, trajectory.outputs, kit, use)
     except Weather as weather:
         if weather.stops:
             raise
         return Episode(slug=draft.slug, play=play, fault=f"{weather.code}: {weather}")
-    return Episode(slug=draft.slug, play=play, trajectory=trajectory, score=score, keys=keys)
+    return Episode(
+        slug=draft.slug, play=play, trajectory=trajectory, score=score, keys=(*keys, *grades)
+    )
 
 
 async def _played(
@@ -135,22 +137,3 @@ async def _played(
         KIND, play, lambda: rollout(draft, image, play, player, pool), use, Trajectory
     )
     return (key,), trajectory
-
-
-async def _graded(
-    draft: TaskDraft,
-    image: Image,
-    trajectory: Trajectory,
-    kit: Kit,
-    use: Use,
-    keys: tuple[Key, ...],
-) -> tuple[tuple[Key, ...], Score]:
-    if trajectory.outputs is None:
-        return keys, too_much(draft)
-    key, score = await grade(draft, image, trajectory.outputs, kit, use)
-    return (*keys, key), score
-
-
-def receipt(play: Play) -> Key:
-    """The ledger's key of an episode."""
-    return key_of(KIND, play)

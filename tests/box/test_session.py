@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from envgen.errors import HostDiskFull, ImageMissing, SandboxLost
+from envgen.grade import graded
 from envgen.records import Observation, Opening, Score
 from envgen.sandbox.pool import Pool
-from envgen.submission import handed_in, opening
+from envgen.submission import opening
 from tests.box.conftest import USE, Bench
 from tests.box.nasty import CASES, Case, Step
 
@@ -183,7 +184,8 @@ def test_work_in_a_session_is_graded_like_every_other(bench: Bench) -> None:
     async def episode(command: str) -> Score:
         async with engine.open(opening(draft, image, 300)) as session:
             await session.run(command, 60)
-            _, score = await handed_in(draft, image, session, bench.kit, USE)
+            left = await session.capture(draft.outputs)
+            _, score = await graded(draft, image, left, bench.kit, USE)
             with pytest.raises(SandboxLost, match="handed in before"):
                 await session.run("echo more", 20)
             return score

@@ -14,12 +14,13 @@ from envgen.errors import (
     SandboxLost,
     TooManyFaults,
 )
+from envgen.grade import graded
 from envgen.kit import Kit
 from envgen.ledger import Blobs, Use
 from envgen.records import Image, Observation, Opening, TaskDraft
 from envgen.sandbox.pool import Gauge, Pool
 from envgen.sandbox.scripted import OUTPUTS, Scripted
-from envgen.submission import handed_in, opening
+from envgen.submission import opening
 
 Do = Callable[[Awaitable[Any]], Any]
 OPENING = Opening(image="x", image_ref="ref")
@@ -69,8 +70,9 @@ def test_what_a_session_leaves_is_graded_as_every_other_work(
 
     async def scene() -> None:
         async with engine.open(asked) as session:
-            key, score = await handed_in(golden, image, session, scripted, Use("t", "s"))
-        assert key is not None
+            left = await session.capture(golden.outputs)
+            keys, score = await graded(golden, image, left, scripted, Use("t", "s"))
+        assert len(keys) == 1 and scripted.sandbox.ledger.knows(keys[0])
         assert score.passed
 
     do(scene())
