@@ -140,14 +140,7 @@ def _message(message: Message) -> dict[str, Any]:
     if message.answers:
         found["tool_call_id"] = message.answers
     if message.calls:
-        found["tool_calls"] = [
-            {
-                "id": c.ref,
-                "type": "function",
-                "function": {"name": c.name, "arguments": c.arguments},
-            }
-            for c in message.calls
-        ]
+        found["tool_calls"] = [_call(call) for call in message.calls]
     return found
 
 
