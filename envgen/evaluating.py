@@ -11,6 +11,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from envgen import evaluated
 from envgen.agent.detecting import flags
 from envgen.agent.episode import episode
 from envgen.agent.players import check, player
@@ -180,17 +181,14 @@ async def evaluate(
     tally = Tally(k * len(items), good="passed")
     evaluation = Evaluation(kit, k, Pool(kit.sandbox.engine, kit.config.engine.in_flight))
     rows, new = Spool(folder.path), set[tuple[str, int]]()
-    path = None
+    path = evaluated.file_of(folder.rollouts, kit.config.agent).path
     try:
         samples = evaluation.samples(items)
         async with aclosing(run_all(samples, kit, stop, evaluation.played)) as outcomes:
             async for number, outcome in outcomes:
                 if isinstance(outcome, Played):
-                    play = outcome.episode.play
                     rows.add(number, rollouts.row(*outcome))
-                    new.add((outcome.episode.slug, play.sample))
-                    name = rollouts.name_of(play.model, rollouts.way(play.settings))
-                    path = folder.rollouts / name
+                    new.add((outcome.episode.slug, outcome.episode.play.sample))
                     _count(tally, outcome.episode)
                 elif isinstance(outcome, Rejection):
                     tally.rejected["gates"] += 1
@@ -199,7 +197,7 @@ async def evaluate(
                     crash(folder, outcome)
                 watch(tally)
                 await asyncio.sleep(0)
-        if path is not None:
+        if new:
             rollouts.write(path, rows.rows(), new)
             rollouts.note_manifest(folder.manifest, folder.rollouts)
     finally:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from envgen import __version__, config
+from envgen.agent import episode
 from envgen.agent.loop import Loop
 from envgen.agent.players import text_policy
 from envgen.agent.showing import opening
@@ -177,11 +178,10 @@ async def play(
 
 
 def _write(logs: Path, first: tuple[Message, ...], loop: Loop, agent: AgentConfig) -> None:
-    settings = agent.model_dump(mode="json", exclude={"model"})
+    settings = json.loads(episode.settings_of(agent))
     about = {"ending": loop.ending, "detail": loop.detail, "settings": settings}
     found = atif.trajectory(first, loop.turns, str(agent.model), logs.parent.name, about)
-    text = json.dumps(found, indent=1, ensure_ascii=False)
-    (logs / "trajectory.json").write_text(text + "\n", errors="replace")
+    atif.write(logs / "trajectory.json", found)
 
 
 def settings_of(

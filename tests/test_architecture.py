@@ -64,7 +64,7 @@ audit.defects.benchmark audit.defects.canaries repair.watching repair.seen repai
 repair.leaking repair.isolating repair.matching repair.pinning repair.steadying repair.ways
 repair.changes repair.matrix repair.policy repair.asking repair repair.benchmark
 spool runs items
-auditing repairing evaluating evaluated
+auditing repairing evaluated evaluating
 harbor rebuild
 terminal report doctor tables pages
 train train.loss train.batch train.rollouts train.policy train.vllm_worker

@@ -197,7 +197,6 @@ def trajectories(
         for episode in rollouts.episodes(file.path):
             if episode.trajectory is not None:
                 name = f"{episode.slug}-{file.path.stem}-{episode.play.sample}.json"
-                text = json.dumps(atif.of(episode), indent=1, ensure_ascii=False)
-                (folder / name).write_text(text + "\n", errors="replace")
+                atif.write(folder / name, atif.of(episode))
                 written += 1
     say(f"{written} trajectories in {folder}")

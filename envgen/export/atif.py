@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from envgen import __version__
@@ -61,6 +62,12 @@ def of(episode: Episode) -> dict[str, Any]:
     }
     session = short(play.digest, 32)
     return trajectory(play.opening, played.turns, play.model, session, about)
+
+
+def write(path: Path, found: dict[str, Any]) -> None:
+    """Write a trajectory's JSON values; what is no text, such as half of a pair, is replaced."""
+    text = json.dumps(found, indent=1, ensure_ascii=False)
+    path.write_text(text + "\n", encoding="utf-8", errors="replace")
 
 
 def _step(turn: Turn, number: int) -> dict[str, Any]:

@@ -304,6 +304,22 @@ def test_conversations_are_handed_on_once_and_within_the_budget(
     assert select(longest=1)[1]["too long"] == TASKS * 3
 
 
+def test_calls_are_handed_on_with_their_answers(bench: Bench) -> None:
+    play(bench, NOTHING, "agent.tools=calls", k=1, limit=1)
+    (episode,) = episodes(bench)
+    assert episode.trajectory is not None
+    (call,) = episode.trajectory.turns[0].calls
+    said = conversations.row(episode)["messages"][-1]
+    assert said["tool_calls"] == [
+        {
+            "id": call.ref,
+            "type": "function",
+            "function": {"name": "bash", "arguments": call.arguments},
+        }
+    ]
+    assert json.loads(call.arguments) == {"command": "submit"}
+
+
 def test_failures_are_handed_on_only_when_asked_for(bench: Bench, tmp_path: Path) -> None:
     bench.engine.script = graded(0.25)
     play(bench, NOTHING, k=1)
@@ -331,4 +347,6 @@ def test_trajectories_in_the_interchange_format(bench: Bench) -> None:
     assert first["observation"]["results"][0]["source_call_id"] == call["tool_call_id"]
     assert last["tool_calls"][0]["function_name"] == "submit" and "observation" not in last
     assert found["extra"]["reward"] == 1.0 and found["extra"]["ending"] == "submitted"
-    json.dumps(found)
+    path = bench.folder.path / "trajectory.json"
+    atif.write(path, found | {"notes": "ä\ud800"})
+    assert json.loads(path.read_text(encoding="utf-8")) == found | {"notes": "ä?"}
