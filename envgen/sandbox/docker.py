@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import requests
 
@@ -43,19 +43,18 @@ SESSIONS = 1024
 """Most sessions that are worked for at once; a pool bounds how many there are."""
 
 
-class Opened(NamedTuple):
-    """A sandbox, and what has to be given back for it."""
-
-    box: Sandbox
-    held: ExitStack
-
-
 class DockerSession:
-    """A `Session` in a container; its calls run in the engine's threads, one at a time."""
+    """A `Session` in a container; its calls run in the engine's threads, one at a time.
 
-    def __init__(self, engine: "Docker", opened: Opened) -> None:
+    Args:
+        engine: runs it.
+        box: the sandbox.
+        held: what has to be given back for it.
+    """
+
+    def __init__(self, engine: "Docker", box: Sandbox, held: ExitStack) -> None:
         self._engine = engine
-        self._box, self._held = opened
+        self._box, self._held = box, held
         self._began = time.monotonic()
         self._one = asyncio.Lock()
 
@@ -145,25 +144,31 @@ class Docker:
 
     @asynccontextmanager
     async def _open(self, opening: Opening) -> AsyncIterator[Session]:
-        opened = await retried(lambda: self._thread(self._sandbox, opening, pool=self.sessions))
-        session = DockerSession(self, opened)
+        held = ExitStack()  # outside of the thread: whoever is cancelled meanwhile closes it
         try:
-            yield session
+            box = await retried(
+                lambda: self._thread(self._sandbox, opening, held, pool=self.sessions)
+            )
+            yield DockerSession(self, box, held)
         finally:
-            await asyncio.shield(session.end())
+            await asyncio.shield(self._thread(held.close, pool=self.sessions))
 
-    def _sandbox(self, opening: Opening) -> "Opened":
-        """A sandbox that runs commands. Nothing is left when this fails: it may be retried."""
-        held = ExitStack()
-        with held:
+    def _sandbox(self, opening: Opening, held: ExitStack) -> Sandbox:
+        """A sandbox that runs commands. Nothing is left when this fails: it may be retried.
+
+        Args:
+            held: gets what has to be given back.
+        """
+        with ExitStack() as own:
             name = f"{self.owner.name}-{next(self._numbers)}"
             try:
-                made = held.enter_context(self.containers.sandbox(opening, name))
+                made = own.enter_context(self.containers.sandbox(opening, name))
             except requests.ReadTimeout as error:
                 raise SetupTimeout(f"a sandbox was not ready in {API_SECONDS} s") from error
             box = Sandbox(self.containers, made, opening, self._root)
             box.check()
-            return Opened(box, held.pop_all())
+            held.push(own.pop_all())
+            return box
         raise AssertionError("a sandbox, or an exception")
 
     async def discard(self, image: Image) -> None:

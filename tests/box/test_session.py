@@ -176,6 +176,32 @@ def test_a_cancelled_command_ends_and_leaves_no_sandbox(bench: Bench) -> None:
     assert names[0] not in [c["Id"] for c in engine.api.containers(all=True)]
 
 
+def test_an_opening_that_is_cancelled_leaves_no_sandbox(bench: Bench) -> None:
+    engine: Any = bench.kit.sandbox.engine
+    plain = opening_of(bench)
+
+    def live() -> set[str]:
+        names = {"name": [engine.owner.name]}
+        return {c["Id"] for c in engine.api.containers(all=True, filters=names)}
+
+    async def held() -> None:
+        async with engine.open(plain):
+            raise AssertionError("it was cancelled before")
+
+    async def scene() -> None:
+        before = live()
+        task = asyncio.create_task(held())
+        while not (task.done() or live() - before):
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError) as caught:
+            await task
+        assert live() == before
+        assert caught.tb is not None  # kept until here, with all that its frames hold
+
+    bench.do(scene())
+
+
 def test_work_in_a_session_is_graded_like_every_other(bench: Bench) -> None:
     draft = bench.draft()
     image = bench.image(draft)
