@@ -7,13 +7,27 @@ from typing import Any
 import pytest
 
 from envgen import auditing, config, letters, pages, repairing, runs
+from envgen.audit import audit
 from envgen.errors import HostDiskFull, Misconfigured
 from envgen.export import parquet, repairs
 from envgen.files import FileTree
 from envgen.kit import Bases, Kit
 from envgen.ledger import Blobs, Ledger
-from envgen.pipeline import Stop
-from envgen.records import Image, ImageRequest, Job, JobResult, TaskDraft
+from envgen.pipeline import Stop, proven
+from envgen.records import (
+    AuditReport,
+    BuiltTask,
+    Criterion,
+    Exploitability,
+    Finding,
+    Image,
+    ImageRequest,
+    Job,
+    JobResult,
+    TaskDraft,
+    Trial,
+)
+from envgen.repair import matrix, repair
 from envgen.sandbox import Recorded, tag_of
 from tests.audit.conftest import INSTRUCTION, OUTPUTS, Paying, strict
 
@@ -183,6 +197,48 @@ def test_only_the_labels_that_are_asked_for_are_repaired(
     details = [row["detail"] for row in parquet.read(folder.rejections)]
     assert details[0] == "repairs of this label were not asked for"
     assert [row["task"] for row in repairs.read(folder.repairs)] == [items[2].slug]
+
+
+def of_a_critic(report: AuditReport, needs: Exploitability) -> AuditReport:
+    """The report of an audit whose critic had an exploit that was paid."""
+    trial = Trial(
+        probe="critic", name="exploit", does="guesses", keys=("k",), reward=1.0, passed=True,
+        tree=FileTree({"solve.sh": "true\n", "reference": "x"}),
+    )  # fmt: skip
+    finding = Finding(
+        label="VERIFIER-TOO-WEAK", code="critic:said", severity=3, message="it is paid",
+        soundness="accepts-wrong", exploitability=needs, trial="critic:exploit", proof=("k",),
+    )  # fmt: skip
+    findings, trials = (*report.findings, finding), (*report.trials, trial)
+    return report.model_copy(update={"findings": findings, "trials": trials})
+
+
+@pytest.mark.parametrize(
+    ("needs", "bad"),
+    [("privileged", []), ("rollout", ["what worked", "other attacks", "new findings"])],
+)
+def test_what_takes_sight_of_the_hidden_tests_holds_no_repair_up(
+    items: Any, make: Make, do: Any, needs: Exploitability, bad: list[str]
+) -> None:
+    kit = make()
+
+    async def through() -> tuple[Criterion, ...]:
+        found = await proven(items[1], kit)
+        assert isinstance(found, BuiltTask)
+        report = await audit(found, kit)
+        done = await repair(found, report, kit)
+        assert done.after == "CLEAN"
+        before, after = of_a_critic(report, needs), of_a_critic(done.report, needs)
+        new = after.model_copy(
+            update={
+                "findings": tuple(
+                    f.model_copy(update={"code": f"{f.code} anew"}) for f in after.findings
+                )
+            }
+        )
+        return await matrix.matrix(found, before, done.task, new, kit)
+
+    assert [line.name for line in matrix.failing(do(through()))] == bad
 
 
 def test_where_nothing_rejects_what_cannot_be_repaired_keeps_its_label(
