@@ -23,7 +23,7 @@ from envgen.kit import Kit
 from envgen.pipeline import Stop, bounded, proven
 from envgen.records import BuiltTask, Label, Mended, Rejection
 from envgen.repair import matrix, repair
-from envgen.repair.ways import MODELLED
+from envgen.repair.ways import REPAIRABLE
 
 HELD_OUT = 3
 """One of so many is held out."""
@@ -50,7 +50,7 @@ class Result(NamedTuple):
 
 def cases(each: int, kinds: tuple[str, ...] = (), seed: int = 0) -> Iterator[Case]:
     """`each` cases of every kind whose label can be repaired, or of the named ones."""
-    able = tuple(kind.name for kind in KINDS if kind.label in MODELLED)
+    able = tuple(kind.name for kind in KINDS if kind.label in REPAIRABLE)
     yield from planted.cases(each, 0, seed, kinds or able)
 
 
