@@ -7,13 +7,14 @@ from contextlib import aclosing
 from typing import Any, NamedTuple
 
 from envgen.audit import audit, verdict
+from envgen.config import RunConfig
 from envgen.errors import Misconfigured
 from envgen.export import audits, harbor, parquet, repairs, rollouts, trails
 from envgen.kit import Kit
 from envgen.pipeline import Item, Items, Stop, Unfinished, produce
 from envgen.pipeline import run as run_all
 from envgen.records import AuditReport, BuiltTask, Label, Mended, Rejection
-from envgen.repair import repair, ways
+from envgen.repair import asking, repair, ways
 from envgen.runs import RunFolder, crash, tidy
 from envgen.spool import Spool
 from envgen.tally import Tally
@@ -171,9 +172,10 @@ def summary(folder: RunFolder) -> dict[str, Any]:
 
 
 def planned(
-    folder: RunFolder, policy: str, only: tuple[Label, ...], model: str | None
+    folder: RunFolder, config: RunConfig, only: tuple[Label, ...]
 ) -> Iterator[dict[str, Any]]:
     """What would be tried on the tasks that were audited: nothing is built, run or asked."""
+    policy, model, foreign = config.audit.policy, config.repair.model, folder.imported.exists()
     for report in audits.read(folder.audits):
         label = verdict.label(report, policy)
         if label == "CLEAN" or (only and label not in only):
@@ -181,7 +183,7 @@ def planned(
         found = verdict.counted(report, policy)
         tried = tuple(dict.fromkeys(way for f in found for way in ways.fitting(f)))
         names = [way.name for way in tried] if label in ways.REPAIRABLE else []
-        asked = [model] if model and label in ways.MODELLED else []
+        asked = [model] if model and asking.able(config, label, foreign) else []
         yield {
             "task": report.slug,
             "label": label,

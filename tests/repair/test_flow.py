@@ -1,6 +1,7 @@
 """The repairs of a run on an engine that pays as it is told: what is written, again and again."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from envgen.export import parquet, repairs
 from envgen.files import FileTree
 from envgen.kit import Bases, Kit
 from envgen.ledger import Blobs, Ledger
+from envgen.llm.opened import open_models
 from envgen.pipeline import Stop, proven
 from envgen.records import (
     AuditReport,
@@ -20,6 +22,7 @@ from envgen.records import (
     Criterion,
     Exploitability,
     Finding,
+    Foreign,
     Image,
     ImageRequest,
     Job,
@@ -27,9 +30,10 @@ from envgen.records import (
     TaskDraft,
     Trial,
 )
-from envgen.repair import matrix, repair
+from envgen.repair import matrix, modelled, repair
 from envgen.sandbox import Recorded, tag_of
 from tests.audit.conftest import INSTRUCTION, OUTPUTS, Paying, strict
+from tests.loopback import Ask, Loopback, Reply, openai
 
 OLD = "var/lib/old/rows.csv"
 Make = Callable[..., Kit]
@@ -251,18 +255,69 @@ def test_where_nothing_rejects_what_cannot_be_repaired_keeps_its_label(
     assert rows[2]["revision"] == 0 and rows[2]["trail"][0]["refused"]
 
 
+@pytest.mark.parametrize(
+    ("profile", "imported", "asked"),
+    [
+        ("full", False, {"ANSWER-LEAK", "VERIFIER-TOO-WEAK"}),
+        ("full", True, {"ANSWER-LEAK", "VERIFIER-TOO-WEAK"}),
+        ("small", False, {"VERIFIER-TOO-WEAK"}),
+        ("small", True, set()),
+    ],
+)
 def test_a_plan_names_the_ways_and_runs_nothing(
-    folder: runs.RunFolder, items: Any, make: Make, do: Any
+    folder: runs.RunFolder,
+    items: Any,
+    make: Make,
+    do: Any,
+    profile: str,
+    imported: bool,
+    asked: set[str],
 ) -> None:
     kit = make()
     do(auditing.audit_all(folder, items, kit, Stop()))
     made = kit.sandbox.ledger.made
-    plans = list(repairing.planned(folder, "proven", (), "openai:echo-1"))
+    if imported:
+        folder.imported.touch()
+    sets = ["repair.model=openai:echo-1", f"author.profile={profile}"]
+    plans = list(repairing.planned(folder, config.load(None, sets), ()))
+    ways = {"ANSWER-LEAK": ["removed", "hidden"], "VERIFIER-TOO-WEAK": ["pinned"]}
     assert [(p["label"], p["ways"]) for p in plans] == [
-        ("ANSWER-LEAK", ["removed", "hidden", "openai:echo-1"]),
-        ("VERIFIER-TOO-WEAK", ["pinned", "openai:echo-1"]),
+        (name, own + (["openai:echo-1"] if name in asked else [])) for name, own in ways.items()
     ]
     assert kit.sandbox.ledger.made == made
+
+
+@pytest.mark.parametrize(
+    ("item", "foreign", "asked"), [(2, False, True), (2, True, False), (1, False, False)]
+)
+def test_a_small_model_is_asked_where_an_added_check_can_help(
+    items: Any, make: Make, do: Any, item: int, foreign: bool, asked: bool
+) -> None:
+    plain = make("run", "author.profile=small", "repair.model=openai:echo-1", "repair.rounds=1")
+    questions = []
+
+    def answer(question: Ask) -> Reply:
+        questions.append(question)
+        return openai.answer("I would rather not.")
+
+    async def through() -> None:
+        found = await proven(items[item], plain)
+        assert isinstance(found, BuiltTask)
+        report = await audit(found, plain)
+        if foreign:
+            change = {"foreign": Foreign(grading="fresh"), "tests": FileTree({"test.sh": "true\n"})}
+            found = found.model_copy(update={"draft": found.draft.model_copy(update=change)})
+        async with Loopback(answer) as server:
+            llm = plain.config.llm.model_copy(
+                update={"base_url": f"{server.url}/v1", "no_budget": True}
+            )
+            ledger, names = plain.sandbox.ledger, {"repairer": "openai:echo-1"}
+            async with open_models(names, llm, ledger) as models:
+                done = await repair(found, report, replace(plain, llm=models), means=(modelled,))
+        assert done.after is None
+
+    do(through())
+    assert bool(questions) is asked
 
 
 def test_the_page_shows_finding_difference_and_matrix(
