@@ -150,7 +150,7 @@ class _Written:
 
 def summary(folder: RunFolder) -> dict[str, Any]:
     """What was repaired and what was not, for tables and scripts."""
-    rows = list(repairs.read(folder.repairs))
+    rows, episodes = list(repairs.read(folder.repairs)), rollouts.measures(folder.rollouts)
     kinds = Counter(row["label_before"] for row in rows)
     done = Counter(row["label_before"] for row in rows if row["label_after"])
     return {
@@ -165,9 +165,23 @@ def summary(folder: RunFolder) -> dict[str, Any]:
                 "attempts": row["attempts"],
                 "ways": row["ways"],
                 "reason": row["reason"],
+                **_played(row, episodes),
             }
             for row in rows
         ],
+    }
+
+
+def _played(row: parquet.Row, episodes: rollouts.Played) -> dict[str, list[parquet.Row]]:
+    """What policies made of a task, as it was found and as it was mended, where any played it."""
+    trail = row["trail"]
+    drafts = {
+        "played_before": trail[0].before if trail else None,
+        "played_after": trail[-1].after if row["label_after"] else None,
+    }
+    return {
+        name: [one for (of, _), measures in episodes.items() if of == draft for one in measures]
+        for name, draft in drafts.items()
     }
 
 
@@ -193,11 +207,12 @@ def planned(
 
 
 def shown(folder: RunFolder, task: str) -> parquet.Row:
-    """The row of a task, by its name before or after. Misconfigured when there is none."""
+    """The row of a task, by its name before or after, and what policies made of it then.
+    Misconfigured when there is none."""
     rows = repairs.read(folder.repairs) if folder.repairs.exists() else ()
     for row in rows:
         if task in (row["task"], row["repaired"]):
-            return row
+            return row | _played(row, rollouts.measures(folder.rollouts))
     raise Misconfigured(
         f"no repair of a task {task!r} was tried in run {folder.path.name!r}: `envgen repair --run "
         f"{folder.path.name}` lists those that were"

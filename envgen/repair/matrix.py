@@ -57,7 +57,6 @@ async def matrix(
         _leaks(found, before, repaired, kit),
         _findings(before, after),
         _baseline(found, repaired),
-        _unmeasured(),
     ]
     return tuple(kept)
 
@@ -224,8 +223,3 @@ def _baseline(found: BuiltTask, repaired: BuiltTask) -> Criterion:
     told = f"earned {found.baseline:g}, earns {repaired.baseline:g}"
     holds = repaired.baseline <= found.baseline + 1e-9
     return Criterion(name="untouched container", holds=holds, told=told)
-
-
-def _unmeasured() -> Criterion:
-    told = "no policy's pass@k of this task is known"
-    return Criterion(name="difficulty", holds=None, told=told)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from envgen import auditing, config, letters, pages, repairing, runs
+from envgen import auditing, config, letters, pages, repairing, runs, tables
 from envgen.audit import audit
 from envgen.errors import HostDiskFull, Misconfigured
-from envgen.export import parquet, repairs
+from envgen.export import parquet, repairs, rollouts
 from envgen.files import FileTree
 from envgen.kit import Bases, Kit
 from envgen.ledger import Blobs, Ledger
@@ -20,6 +20,7 @@ from envgen.records import (
     AuditReport,
     BuiltTask,
     Criterion,
+    Episode,
     Exploitability,
     Finding,
     Foreign,
@@ -27,7 +28,11 @@ from envgen.records import (
     ImageRequest,
     Job,
     JobResult,
+    Limits,
+    Play,
+    Score,
     TaskDraft,
+    Trajectory,
     Trial,
 )
 from envgen.repair import matrix, modelled, repair
@@ -138,9 +143,7 @@ def test_what_is_left_is_clean_and_says_what_it_was(
     assert (mended["revision"], mended["parent"]) == (1, items[1].digest)
     (attempt,) = mended["trail"]
     assert (attempt["ways"], attempt["changed"]) == (["removed"], [f"D environment/{OLD}"])
-    assert [line["name"] for line in attempt["matrix"] if line["holds"] is not True] == [
-        "difficulty"
-    ]
+    assert all(line["holds"] is True for line in attempt["matrix"]) and attempt["matrix"]
     assert parquet.draft_of(mended).environment.files.keys() == {"home/agent/orders.csv"}
     (refused,) = parquet.read(folder.rejections)
     assert (refused["step"], refused["code"]) == ("repair", "VERIFIER-TOO-WEAK")
@@ -335,6 +338,64 @@ def test_the_page_shows_finding_difference_and_matrix(
     assert not any(ord(c) < 32 and c != "\n" for c in shown)
     with pytest.raises(Misconfigured, match="no repair of a task 'none'"):
         repairing.shown(folder, "none")
+
+
+def episodes(task: BuiltTask, draft: str, passes: int) -> list[parquet.Row]:
+    """Four episodes of a draft, of which so many passed."""
+    done = Trajectory(turns=(), ending="submitted", outputs=None, seconds=1.0)
+    return [
+        rollouts.row(
+            task,
+            Episode(
+                slug=draft[-8:],
+                play=Play(
+                    task=draft, image="i", opening=(), outputs=(), limits=Limits(),
+                    model="openai:tiny", settings="{}", sample=sample,
+                ),
+                trajectory=done,
+                score=Score(reward=float(sample < passes)),
+            ),
+            (),
+        )
+        for sample in range(4)
+    ]  # fmt: skip
+
+
+def test_what_policies_made_of_a_task_before_and_after_is_told_where_it_is_known(
+    folder: runs.RunFolder,
+    items: Any,
+    make: Make,
+    do: Any,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    kit = make()
+    do(repairing.repair_all(folder, items, kit, Stop()))
+    silent = repairing.summary(folder)["tasks"]
+    assert all(t["played_before"] == t["played_after"] == [] for t in silent)
+    pages.repair_page(repairing.shown(folder, items[1].slug))
+    assert "pass@1" not in capsys.readouterr().out
+
+    found, row = do(proven(items[1], kit)), repairing.shown(folder, items[1].slug)
+    leaking, mended = row["trail"][-1].before, row["trail"][-1].after
+    assert leaking == items[1].digest
+    played = [
+        *episodes(found, leaking, 3),
+        *episodes(found, mended, 1),
+        *episodes(found, items[2].digest, 4),
+    ]
+    path = folder.rollouts / rollouts.name_of("openai:tiny", "00000000")
+    rollouts.write(path, played, set())
+    leak, weak = repairing.summary(folder)["tasks"]
+    ((before,), (after,)) = leak["played_before"], leak["played_after"]
+    assert (before["attempts"], before["pass_at"]) == (4, [0.75, 1.0, 1.0, 1.0])
+    assert (after["passes"], after["pass_at"]) == (1, [0.25, 0.5, 0.75, 1.0])
+    assert [m["passes"] for m in weak["played_before"]] == [4] and weak["played_after"] == []
+    pages.repair_page(repairing.shown(folder, items[1].slug))
+    shown = capsys.readouterr().out
+    assert "pass@1" in shown and "0.7500" in shown and "0.2500" in shown
+    tables.repair_tables(repairing.summary(folder))
+    shown = capsys.readouterr().out
+    assert [shown.count(figure) for figure in ("0.7500", "0.2500")] == [1, 1]
 
 
 def test_another_chance_for_a_refused_repair_is_the_repairers_alone(make: Make) -> None:
