@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.text import Text
 
-from envgen.tables import printed
+from envgen.tables import played_table, printed
 from envgen.terminal import clean
 
 if TYPE_CHECKING:
@@ -110,6 +110,7 @@ def repair_page(row: Mapping[str, Any]) -> None:
         ]
         if lines:
             printed("what has to hold", ("", "criterion", "executed", "first receipt"), lines)
+    played_table([row])
 
 
 def letter_page(found: "Letter") -> None:

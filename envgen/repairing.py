@@ -7,13 +7,14 @@ from contextlib import aclosing
 from typing import Any, NamedTuple
 
 from envgen.audit import audit, verdict
+from envgen.config import RunConfig
 from envgen.errors import Misconfigured
 from envgen.export import audits, harbor, parquet, repairs, rollouts, trails
 from envgen.kit import Kit
 from envgen.pipeline import Item, Items, Stop, Unfinished, produce
 from envgen.pipeline import run as run_all
 from envgen.records import AuditReport, BuiltTask, Label, Mended, Rejection
-from envgen.repair import repair, ways
+from envgen.repair import asking, repair, ways
 from envgen.runs import RunFolder, crash, tidy
 from envgen.spool import Spool
 from envgen.tally import Tally
@@ -149,7 +150,7 @@ class _Written:
 
 def summary(folder: RunFolder) -> dict[str, Any]:
     """What was repaired and what was not, for tables and scripts."""
-    rows = list(repairs.read(folder.repairs))
+    rows, episodes = list(repairs.read(folder.repairs)), rollouts.measures(folder.rollouts)
     kinds = Counter(row["label_before"] for row in rows)
     done = Counter(row["label_before"] for row in rows if row["label_after"])
     return {
@@ -164,16 +165,31 @@ def summary(folder: RunFolder) -> dict[str, Any]:
                 "attempts": row["attempts"],
                 "ways": row["ways"],
                 "reason": row["reason"],
+                **_played(row, episodes),
             }
             for row in rows
         ],
     }
 
 
+def _played(row: parquet.Row, episodes: rollouts.Played) -> dict[str, list[parquet.Row]]:
+    """What policies made of a task, as it was found and as it was mended, where any played it."""
+    trail = row["trail"]
+    drafts = {
+        "played_before": trail[0].before if trail else None,
+        "played_after": trail[-1].after if row["label_after"] else None,
+    }
+    return {
+        name: [one for (of, _), measures in episodes.items() if of == draft for one in measures]
+        for name, draft in drafts.items()
+    }
+
+
 def planned(
-    folder: RunFolder, policy: str, only: tuple[Label, ...], model: str | None
+    folder: RunFolder, config: RunConfig, only: tuple[Label, ...]
 ) -> Iterator[dict[str, Any]]:
     """What would be tried on the tasks that were audited: nothing is built, run or asked."""
+    policy, model, foreign = config.audit.policy, config.repair.model, folder.imported.exists()
     for report in audits.read(folder.audits):
         label = verdict.label(report, policy)
         if label == "CLEAN" or (only and label not in only):
@@ -181,7 +197,7 @@ def planned(
         found = verdict.counted(report, policy)
         tried = tuple(dict.fromkeys(way for f in found for way in ways.fitting(f)))
         names = [way.name for way in tried] if label in ways.REPAIRABLE else []
-        asked = [model] if model and label in ways.MODELLED else []
+        asked = [model] if model and asking.able(config, label, foreign) else []
         yield {
             "task": report.slug,
             "label": label,
@@ -191,11 +207,12 @@ def planned(
 
 
 def shown(folder: RunFolder, task: str) -> parquet.Row:
-    """The row of a task, by its name before or after. Misconfigured when there is none."""
+    """The row of a task, by its name before or after, and what policies made of it then.
+    Misconfigured when there is none."""
     rows = repairs.read(folder.repairs) if folder.repairs.exists() else ()
     for row in rows:
         if task in (row["task"], row["repaired"]):
-            return row
+            return row | _played(row, rollouts.measures(folder.rollouts))
     raise Misconfigured(
         f"no repair of a task {task!r} was tried in run {folder.path.name!r}: `envgen repair --run "
         f"{folder.path.name}` lists those that were"

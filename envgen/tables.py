@@ -166,6 +166,23 @@ def repair_tables(found: Mapping[str, Any]) -> None:
     ]
     if rows:
         printed("tasks", ("task", "before", "after", "last tried", "why not"), rows)
+    played_table(found["tasks"])
+
+
+def played_table(tasks: Sequence[Mapping[str, Any]]) -> None:
+    """What policies made of tasks before and after their repairs; nothing where none played."""
+    if rows := [row for task in tasks for row in _played(task)]:
+        columns = ("task", "", "model", "settings", "attempts", "pass@1", "pass@k", "reward")
+        printed("played", columns, rows)
+
+
+def _played(row: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    return [
+        (row["task"], when, m["model"], m["settings"], str(m["attempts"]), *_ends(m["pass_at"]),
+         _figure(m["reward"]))
+        for when in ("before", "after")
+        for m in row[f"played_{when}"]
+    ]  # fmt: skip
 
 
 def plan_table(rows: Sequence[Mapping[str, Any]]) -> None:

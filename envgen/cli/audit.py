@@ -25,7 +25,16 @@ from envgen.cli.options import (
     Sets,
     Wheels,
 )
-from envgen.cli.work import existing, leave, print_json, say, settings_of, with_kit
+from envgen.cli.work import (
+    ended,
+    existing,
+    leave,
+    print_json,
+    say,
+    settings_of,
+    spent,
+    with_kit,
+)
 from envgen.errors import Misconfigured
 
 if TYPE_CHECKING:
@@ -79,11 +88,7 @@ def audit(
     folder, settings, items = run_of(data, run, config, sets, source, chosen, given)
     tally = _audited(folder, settings, items)
     rejected = folder.audits.exists() and _told(folder, settings.audit.policy, as_json)
-    if tally.unfinished + tally.bugs or tally.done < tally.total:
-        reason = f" ({tally.last_trouble.splitlines()[-1]})" if tally.last_trouble else ""
-        say(f"some tasks are unfinished{reason}: the same command continues")
-        leave(3)
-    leave(1 if rejected else 0)
+    ended(folder, tally, failed=bool(rejected))
 
 
 def run_of(
@@ -183,11 +188,11 @@ def _audited(folder: "RunFolder", settings: "RunConfig", items: "Items") -> Any:
     async def work(kit: "Kit", stop: "Stop") -> Any:
         await runs.accepted(folder, kit)
         if folder.imported.exists():
-            with progress(len(items)) as watch:
+            with progress(len(items), spent(kit)) as watch:
                 gates = await runs.finish(folder, items, kit, stop, watch)
             if stop.drain:
                 return gates
-        with progress(len(items)) as watch:
+        with progress(len(items), spent(kit)) as watch:
             return await auditing.audit_all(folder, items, kit, stop, watch)
 
     with runs.held(folder):

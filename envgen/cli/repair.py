@@ -139,8 +139,7 @@ def _planned(
             f"run {folder.path.name!r} was not audited, so nothing is known to be wrong with it: "
             f"`envgen audit --run {folder.path.name}` first"
         )
-    policy, model = settings.audit.policy, settings.repair.model
-    rows = list(repairing.planned(folder, policy, only, model))
+    rows = list(repairing.planned(folder, settings, only))
     if as_json:
         print_json(rows)
     else:

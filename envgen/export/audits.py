@@ -10,7 +10,6 @@ from typing import Any
 
 from envgen.audit import verdict
 from envgen.digest import digest, short
-from envgen.errors import Misconfigured
 from envgen.export import parquet, schema
 from envgen.records import AuditReport, Finding
 
@@ -66,25 +65,18 @@ def write(path: Path, rows: Iterable[parquet.Row]) -> int:
 
 def read(path: Path) -> Iterator[AuditReport]:
     """The reports of a file. Misconfigured when it is none of ours."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    for found in _read(path, ["report"]):
+        yield AuditReport.model_validate_json(found["report"])
 
-    try:
-        with pq.ParquetFile(path) as file:
-            version = (file.schema_arrow.metadata or {}).get(b"envgen.audit_version", b"")
-            if version.decode() != SCHEMA:
-                raise Misconfigured(f"{path} holds no audits of this envgen: audit the run again")
-            for group in range(file.num_row_groups):
-                for text in file.read_row_group(group, columns=["report"])["report"].to_pylist():
-                    yield AuditReport.model_validate_json(text)
-    except (OSError, pa.ArrowException) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise Misconfigured(f"{path} is not readable ({reason}): run `envgen audit`") from None
+
+def _read(path: Path, columns: list[str]) -> Iterator[parquet.Row]:
+    return parquet.read_own(path, "audit", SCHEMA, "run `envgen audit` again", columns)
 
 
 def label_manifest(manifest: Path, audited: Path) -> None:
     """Put label and findings into the manifest's rows whose task and image were audited so."""
-    known = {(r["draft"], r["image"]): r for r in _rows(audited)}
+    columns = ["draft", "image", "policy", "label", "kill_rate", "findings"]
+    known = {(r["draft"], r["image"]): r for r in _read(audited, columns)}
 
     def rows() -> Iterator[parquet.Row]:
         for found in parquet.read(manifest):
@@ -103,15 +95,6 @@ def labels_of(row: parquet.Row) -> parquet.Row:
         "kill_rate": row["kill_rate"],
         "findings": row["findings"],
     }
-
-
-def _rows(path: Path) -> Iterator[parquet.Row]:
-    import pyarrow.parquet as pq
-
-    columns = ["draft", "image", "policy", "label", "kill_rate", "findings"]
-    with pq.ParquetFile(path) as file:
-        for group in range(file.num_row_groups):
-            yield from file.read_row_group(group, columns=columns).to_pylist()
 
 
 def _schema() -> Any:

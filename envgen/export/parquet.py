@@ -127,6 +127,37 @@ def read(
             raise Misconfigured(f"{path} is damaged: {reason}") from None
 
 
+def read_own(
+    path: Path, name: str, version: str, again: str, columns: list[str] | None = None
+) -> Iterator[Row]:
+    """The rows of a file that one of our schemas wrote, one row group in memory at a time.
+
+    Args:
+        name: of the rows, as the file's metadata have it: `envgen.NAME_version`.
+        version: the one that is read.
+        again: the command that writes the file anew.
+
+    Raises:
+        Misconfigured: not a readable Parquet file with these rows; says which and why.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            found = file.schema_arrow
+            key = f"envgen.{name}_version".encode()
+            if (found.metadata or {}).get(key) != version.encode() or set(columns or ()) - set(
+                found.names
+            ):
+                raise Misconfigured(f"{path} holds no {name} rows of this envgen: {again}")
+            for group in range(file.num_row_groups):
+                yield from file.read_row_group(group, columns=columns).to_pylist()
+    except (OSError, UnicodeDecodeError, pa.ArrowException) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise Misconfigured(f"{path} is not readable ({reason}): {again}") from None
+
+
 def _odd_columns(found: Any, columns: list[str] | None) -> list[str]:
     """Columns that are asked for and not there, or there as another type."""
     known = {f.name: f.type for schema in (schema.manifest(), schema.rejections()) for f in schema}

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from envgen.errors import Misconfigured
 from envgen.export import parquet, trails
 from envgen.records import Mended, Repair
 
@@ -36,21 +35,9 @@ def write(path: Path, rows: Iterable[parquet.Row]) -> int:
 
 def read(path: Path) -> Iterator[parquet.Row]:
     """The rows of a file; `trail` as records. Misconfigured when it is none of ours."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        with pq.ParquetFile(path) as file:
-            version = (file.schema_arrow.metadata or {}).get(b"envgen.repair_version", b"")
-            if version.decode() != SCHEMA:
-                raise Misconfigured(f"{path} holds no repairs of this envgen: repair the run again")
-            for group in range(file.num_row_groups):
-                for found in file.read_row_group(group).to_pylist():
-                    trail = tuple(Repair.model_validate(one) for one in found["trail"])
-                    yield found | {"trail": trail}
-    except (OSError, pa.ArrowException) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise Misconfigured(f"{path} is not readable ({reason}): run `envgen repair`") from None
+    for found in parquet.read_own(path, "repair", SCHEMA, "run `envgen repair` again"):
+        trail = tuple(Repair.model_validate(one) for one in found["trail"])
+        yield found | {"trail": trail}
 
 
 def _schema() -> Any:

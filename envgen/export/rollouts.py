@@ -12,7 +12,6 @@ from typing import Any
 from envgen.agent.passes import curve
 from envgen.agent.prefix import reuse
 from envgen.digest import digest, digest_bytes, short
-from envgen.errors import Misconfigured
 from envgen.export import parquet, schema
 from envgen.records import BuiltTask, Episode, Flag
 
@@ -101,19 +100,8 @@ def write(path: Path, rows: Iterable[parquet.Row], new: set[tuple[str, int]]) ->
 
 def read(path: Path, columns: list[str] | None = None) -> Iterator[parquet.Row]:
     """Rows of a file. Misconfigured when it is none of ours."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        with pq.ParquetFile(path) as file:
-            version = (file.schema_arrow.metadata or {}).get(b"envgen.rollouts_version", b"")
-            if version.decode() != SCHEMA:
-                raise Misconfigured(f"{path} holds no episodes of this envgen: delete it, evaluate")
-            for group in range(file.num_row_groups):
-                yield from file.read_row_group(group, columns=columns).to_pylist()
-    except (OSError, pa.ArrowException) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise Misconfigured(f"{path} is not readable ({reason}): run `envgen eval`") from None
+    again = "delete it, and run `envgen eval` again"
+    return parquet.read_own(path, "rollouts", SCHEMA, again, columns)
 
 
 def files(folder: Path) -> list[Path]:
@@ -148,22 +136,32 @@ def measured(rows: Sequence[parquet.Row]) -> parquet.Row:
     }
 
 
-def note_manifest(manifest: Path, folder: Path) -> None:
-    """Put `pass_at_k` into the rows whose task and image were played."""
-    found: dict[tuple[str, str], list[parquet.Row]] = {}
+Played = dict[tuple[str, str], list[parquet.Row]]
+
+
+def measures(folder: Path) -> Played:
+    """What a run's episodes come to, by draft and content of the image: a row for each way of
+    playing it."""
+    found: Played = {}
     columns = ["draft", "image", "model", "settings", "passed", "reward", "invalid", "fault"]
     for path in files(folder):
-        tasks: dict[tuple[str, str], list[parquet.Row]] = {}
+        tasks: Played = {}
         for played in read(path, columns):
             tasks.setdefault((played["draft"], played["image"]), []).append(played)
         for key, rows in tasks.items():
             found.setdefault(key, []).append(measured(rows))
+    return found
+
+
+def note_manifest(manifest: Path, folder: Path) -> None:
+    """Put `pass_at_k` into the rows whose task and image were played."""
+    found = measures(folder)
 
     def noted() -> Iterator[parquet.Row]:
         for row in parquet.read(manifest):
             image = digest([row["base_content"], row["layers"]])
-            measures = found.get((row["draft"], image))
-            yield row | {"schema_version": schema.SCHEMA, "pass_at_k": measures}
+            known = found.get((row["draft"], image))
+            yield row | {"schema_version": schema.SCHEMA, "pass_at_k": known}
 
     parquet.write_manifest(manifest, noted())
 

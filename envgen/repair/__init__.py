@@ -27,7 +27,7 @@ from envgen.records import (
 )
 from envgen.repair import asking, changes, matrix
 from envgen.repair.seen import Seen, look
-from envgen.repair.ways import MODELLED, REPAIRABLE, Way, fitting
+from envgen.repair.ways import REPAIRABLE, Way, fitting
 
 Only = Callable[[str, str], bool]
 
@@ -103,7 +103,8 @@ async def repair(
 async def modelled(found: Found, trail: list[Repair]) -> Mended | None:
     """What a model makes of the task as it was found; None where nothing is accepted."""
     kit, first = found.kit, label(found.report, found.kit.config.audit.policy)
-    if "repairer" not in kit.llm or first not in MODELLED:
+    foreign = found.task.draft.foreign is not None
+    if "repairer" not in kit.llm or not asking.able(kit.config, first, foreign):
         return None
     seen = await seen_of(found, found.task, found.report)
     worst = next(f for f in found.wrong if f.label == first)

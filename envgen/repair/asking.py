@@ -13,6 +13,7 @@ from envgen.authors.llm.blocks import nonce_of
 from envgen.authors.llm.contents import Rules
 from envgen.authors.llm.full import kit_words
 from envgen.authors.llm.full.sight import listing
+from envgen.config import RunConfig
 from envgen.errors import Fault
 from envgen.files import FileTree
 from envgen.kit import Kit
@@ -23,6 +24,7 @@ from envgen.repair.leaking import without
 from envgen.repair.matrix import proofs
 from envgen.repair.seen import Seen
 from envgen.repair.verifier import wrapped
+from envgen.repair.ways import MODELLED
 from envgen.share import share
 
 FULL = Manner(temperature=1.0, max_tokens=24_000, rounds=0)
@@ -35,6 +37,17 @@ SMALL_SHOWN = 1_500
 MORE = r"more\.py"
 ENDS = ("refused", "blocked", "degenerate")
 """Faults of a model that asking again does not mend."""
+
+
+def able(config: RunConfig, label: Label, foreign: bool) -> bool:
+    """Whether a model of the configured profile is asked about a task with this label.
+
+    A small one only adds checks: that mends no leak and no mismatch, and a stranger's verifier has
+    no place for them.
+    """
+    if config.author.profile == "small":
+        return label == "VERIFIER-TOO-WEAK" and not foreign
+    return label in MODELLED
 
 
 class Conversation:
@@ -56,7 +69,7 @@ class Conversation:
                 "repair/small.md.j2",
                 instruction=quoted(self.draft.instruction),
                 left=_left(self.seen, SMALL_SHOWN // 4),
-                tests=[(p, quoted(t)) for p, t in _checks(self.draft, SMALL_SHOWN)],
+                tests=[("check.py", quoted(_checks(self.draft)))],
             )
             return
         self.talk.say("repair/system.md.j2")
@@ -187,8 +200,9 @@ def _shown(tree: FileTree) -> list[tuple[str, str]]:
     return found
 
 
-def _checks(draft: TaskDraft, most: int) -> list[tuple[str, str]]:
-    return [("check.py", draft.tests["check.py"].data.decode(errors="replace")[:most])]
+def _checks(draft: TaskDraft) -> str:
+    """The verifier of a task of our own, as far as a small model is shown it."""
+    return draft.tests["check.py"].data.decode(errors="replace")[:SMALL_SHOWN]
 
 
 def _left(seen: Seen, most: int) -> list[tuple[str, str]]:

@@ -22,9 +22,8 @@ from envgen.digest import digest, short
 from envgen.kit import Kit
 from envgen.pipeline import Stop, bounded, proven
 from envgen.records import BuiltTask, Label, Mended, Rejection
-from envgen.repair import repair
-from envgen.repair.matrix import ACCEPTING
-from envgen.repair.ways import MODELLED
+from envgen.repair import matrix, repair
+from envgen.repair.ways import REPAIRABLE
 
 HELD_OUT = 3
 """One of so many is held out."""
@@ -51,7 +50,7 @@ class Result(NamedTuple):
 
 def cases(each: int, kinds: tuple[str, ...] = (), seed: int = 0) -> Iterator[Case]:
     """`each` cases of every kind whose label can be repaired, or of the named ones."""
-    able = tuple(kind.name for kind in KINDS if kind.label in MODELLED)
+    able = tuple(kind.name for kind in KINDS if kind.label in REPAIRABLE)
     yield from planted.cases(each, 0, seed, kinds or able)
 
 
@@ -93,11 +92,10 @@ async def _result(case: Case, kit: Kit) -> Result:
     if mended.after is None:
         return Result(case, found, mended)
     held = await audit(mended.task, kit, valid, lambda probe, name: not seen(probe, name))
-    broken = [f.code for f in held.findings if f.proven and f.label in ACCEPTING]
-    attacks = [t for t in held.trials if t.probe not in ("swapping", "repeating", "resolving")]
+    broken = tuple(f.code for f in matrix.paid(held))
     fooled = await _fooled(mended.task, made, kit)
-    tried = len(attacks) + len(made.wrong)
-    return Result(case, found, mended, tuple(broken), fooled, tried)
+    tried = len(matrix.attacks(held)) + len(made.wrong)
+    return Result(case, found, mended, broken, fooled, tried)
 
 
 async def _fooled(task: BuiltTask, made: Composition, kit: Kit) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from envgen.audit import unpacking
 from envgen.audit.target import target_of
+from envgen.audit.verdict import counted
 from envgen.audit.workbench import Workbench
 from envgen.kit import Kit
 from envgen.records import (
@@ -24,6 +25,8 @@ from envgen.repair.leaking import leaked
 
 ACCEPTING: tuple[Label, ...] = ("VERIFIER-TOO-WEAK", "ANSWER-LEAK", "TASK-TRIVIAL")
 """Labels of work that is paid and should not be."""
+HONEST = ("swapping", "repeating", "resolving")
+"""Probes whose trials are no attacks."""
 
 
 def refused_by_gate(rejection: Rejection) -> tuple[Criterion, ...]:
@@ -47,14 +50,13 @@ async def matrix(
     kept = [
         _gates(repaired),
         await _worked(before, repaired, kit),
-        _others(after, kit.config.audit.noise),
+        _others(after),
         _reference(found.draft, repaired),
         _alternatives(after),
         _kills(before, after),
         _leaks(found, before, repaired, kit),
         _findings(before, after),
         _baseline(found, repaired),
-        _unmeasured(),
     ]
     return tuple(kept)
 
@@ -106,11 +108,21 @@ async def _worked(before: AuditReport, repaired: BuiltTask, kit: Kit) -> Criteri
 
 
 def proofs(report: AuditReport) -> Iterator[tuple[Finding, Trial]]:
-    """Proven findings with the trials that prove them."""
+    """Proven findings that count, the worst first, with the trials that prove them."""
     trials = {f"{t.probe}:{t.name}": t for t in report.trials}
-    for finding in report.findings:
-        if finding.proven and finding.trial in trials:
+    for finding in counted(report, "proven"):
+        if finding.trial in trials:
             yield finding, trials[finding.trial]
+
+
+def paid(report: AuditReport) -> tuple[Finding, ...]:
+    """Proven findings that count, of work that is paid and should not be."""
+    return tuple(f for f in counted(report, "proven") if f.label in ACCEPTING)
+
+
+def attacks(report: AuditReport) -> tuple[Trial, ...]:
+    """The trials that should earn nothing."""
+    return tuple(t for t in report.trials if t.probe not in HONEST)
 
 
 async def _again(bench: Workbench, trial: Trial) -> Trial | None:
@@ -129,13 +141,12 @@ def pays(trial: Trial, finding: Finding, task: BuiltTask, noise: float) -> bool:
     return trial.reward is not None and trial.reward > task.baseline + noise
 
 
-def _others(after: AuditReport, noise: float) -> Criterion:
+def _others(after: AuditReport) -> Criterion:
     """No other attack pays, and none that is tried leaves more than noise."""
-    paid = [f for f in after.findings if f.proven and f.label in ACCEPTING]
-    tried = sum(t.probe not in ("swapping", "repeating", "resolving") for t in after.trials)
-    keys = tuple(key for f in paid for key in f.proof)
-    if paid:
-        told = f"{len(paid)} of {tried} pay: {'; '.join(f.code for f in paid)[:300]}"
+    bad, tried = paid(after), len(attacks(after))
+    keys = tuple(key for f in bad for key in f.proof)
+    if bad:
+        told = f"{len(bad)} of {tried} pay: {'; '.join(f.code for f in bad)[:300]}"
         return Criterion(name="other attacks", holds=False, told=told, proof=keys)
     return Criterion(name="other attacks", holds=True, told=f"none of {tried} pays")
 
@@ -177,7 +188,7 @@ def _leaks(found: BuiltTask, before: AuditReport, repaired: BuiltTask, kit: Kit)
     """The contents that gave the answer are in no layer, packed or not."""
     blobs, noise = kit.sandbox.blobs, kit.config.audit.noise
     target = target_of(found, blobs, noise)
-    leaks = [f for f in before.findings if f.label == "ANSWER-LEAK" and f.proven]
+    leaks = [f for f in counted(before, "proven") if f.label == "ANSWER-LEAK"]
     data = {one.strip() for finding in leaks for one in leaked(target, before, finding)}
     if not data:
         return Criterion(name="leaked bytes", holds=None, told="nothing leaked that has bytes")
@@ -195,12 +206,12 @@ def _leaks(found: BuiltTask, before: AuditReport, repaired: BuiltTask, kit: Kit)
 
 
 def _findings(before: AuditReport, after: AuditReport) -> Criterion:
-    """Nothing new that is as bad as the worst of what was found."""
-    worst = max((f.severity for f in before.findings if f.proven), default=1)
-    known = {(f.label, f.code) for f in before.findings}
+    """Nothing new that counts and is as bad as the worst of what was found."""
+    worst = max((f.severity for f in counted(before, "proven")), default=1)
+    known = {(f.label, f.code) for f in counted(before, "strict")}
     new = [
         f
-        for f in after.findings
+        for f in counted(after, "strict")
         if (f.label, f.code) not in known and (f.severity >= worst or f.proven)
     ]
     told = "; ".join(f"{f.label} {f.code}" for f in new)[:300] or "none"
@@ -212,8 +223,3 @@ def _baseline(found: BuiltTask, repaired: BuiltTask) -> Criterion:
     told = f"earned {found.baseline:g}, earns {repaired.baseline:g}"
     holds = repaired.baseline <= found.baseline + 1e-9
     return Criterion(name="untouched container", holds=holds, told=told)
-
-
-def _unmeasured() -> Criterion:
-    told = "no policy's pass@k of this task is known"
-    return Criterion(name="difficulty", holds=None, told=told)

@@ -145,12 +145,11 @@ def _answers(draft: TaskDraft, seen: Seen) -> Iterator[str]:
     """Lines that only who has done the task can know."""
     yield from draft.secrets
     given = b"\n".join(e.data for e in seen.target.entries).decode(errors="replace")
-    for path, data in seen.reference.items():
-        if f"/{path}" not in seen.target.there:
-            for line in data.decode(errors="replace").split("\n")[:2000]:
-                plain = line.strip()
-                if len(plain) >= LEAST_TOLD and plain not in given:
-                    yield plain
+    for data in seen.reference.values():
+        for line in data.decode(errors="replace").split("\n")[:2000]:
+            plain = line.strip()
+            if len(plain) >= LEAST_TOLD and plain not in given:
+                yield plain
 
 
 # -- leaks -------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from envgen import rebuild
 from envgen.config import ExportConfig
 from envgen.digest import digest_bytes
 from envgen.errors import Misconfigured
-from envgen.export import harbor, parquet, unpack
+from envgen.export import audits, harbor, parquet, repairs, rollouts, unpack
 from envgen.files import FileTree
 from envgen.records import BuiltTask, Rejection
 
@@ -256,6 +256,44 @@ def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
     schema = pa.schema([("task", pa.string())], metadata={"envgen.schema_version": "5"})
     pq.write_table(pa.Table.from_pylist([], schema), path)
     assert "(schema 5, expected 4)" in sentence(path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "again"),
+    [
+        (audits, "audit", "run `envgen audit` again"),
+        (repairs, "repair", "run `envgen repair` again"),
+        (rollouts, "rollouts", "delete it, and run `envgen eval` again"),
+    ],
+)
+def test_what_audits_repairs_and_episodes_are_read_from_is_ours(
+    kind: Any, name: str, again: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.parquet"
+
+    def said() -> str:
+        with pytest.raises(Misconfigured) as caught:
+            list(kind.read(path))
+        return str(caught.value)
+
+    assert said().startswith(f"{path} is not readable (") and said().endswith(f"): {again}")
+    for metadata in ({}, {f"envgen.{name}_version": "0"}, {"envgen.schema_version": "1"}):
+        pq.write_table(pa.Table.from_pylist([], pa.schema([], metadata=metadata)), path)
+        assert said() == f"{path} holds no {name} rows of this envgen: {again}"
+    path.unlink()
+    kind.write(path, [], *([set()] if kind is rollouts else []))
+    assert list(kind.read(path)) == []
+    data = bytearray(path.read_bytes())
+    path.write_bytes(data[: len(data) // 2])
+    assert said().startswith(f"{path} is not readable (")
+
+
+def test_a_file_of_ours_without_a_column_that_is_needed_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "audit.parquet"
+    schema = pa.schema([("task", pa.string())], metadata={"envgen.audit_version": audits.SCHEMA})
+    pq.write_table(pa.Table.from_pylist([{"task": "x"}], schema), path)
+    with pytest.raises(Misconfigured, match="holds no audit rows of this envgen: run `envgen aud"):
+        list(audits.read(path))
 
 
 def test_rejections_are_no_manifest(tmp_path: Path) -> None:

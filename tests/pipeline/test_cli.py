@@ -429,13 +429,18 @@ def test_tasks_that_the_engine_fails_are_unfinished_and_the_exit_code_is_3(
     assert pq.read_table(tmp_path / "data/runs/default/manifest.parquet").num_rows == 0
 
 
+@pytest.mark.parametrize("command", ["run", "audit"])
 def test_a_bug_is_kept_with_its_traceback_and_the_exit_code_is_1(
-    envgen: Envgen, daemon: str, tmp_path: Path
+    envgen: Envgen, daemon: str, tmp_path: Path, command: str
 ) -> None:
     """An engine whose answers nobody expects: what follows is nobody's fault but ours."""
     accepted(tmp_path)
     Daemon.images = (200, {"unexpected": True})
-    done = envgen("run", "--n", "2", "--set", f"engine.url={daemon}", "--set", FAMILIES)
+    sets = ["--set", f"engine.url={daemon}", "--set", FAMILIES]
+    done = envgen("run", "--n", "2", *sets)
+    if command == "audit":
+        shutil.rmtree(tmp_path / "data/runs/default/crashes")
+        done = envgen("audit", *sets)
     assert done.returncode == 1, done.stderr
     assert "Traceback" not in done.stderr
     assert "2 tasks met a bug in envgen: see data/runs/default/crashes, please report it" in (

@@ -1,21 +1,44 @@
 """The repairs of a run on an engine that pays as it is told: what is written, again and again."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from envgen import auditing, config, letters, pages, repairing, runs
+from envgen import auditing, config, letters, pages, repairing, runs, tables
+from envgen.audit import audit
 from envgen.errors import HostDiskFull, Misconfigured
-from envgen.export import parquet, repairs
+from envgen.export import parquet, repairs, rollouts
 from envgen.files import FileTree
 from envgen.kit import Bases, Kit
 from envgen.ledger import Blobs, Ledger
-from envgen.pipeline import Stop
-from envgen.records import Image, ImageRequest, Job, JobResult, TaskDraft
+from envgen.llm.opened import open_models
+from envgen.pipeline import Stop, proven
+from envgen.records import (
+    AuditReport,
+    BuiltTask,
+    Criterion,
+    Episode,
+    Exploitability,
+    Finding,
+    Foreign,
+    Image,
+    ImageRequest,
+    Job,
+    JobResult,
+    Limits,
+    Play,
+    Score,
+    TaskDraft,
+    Trajectory,
+    Trial,
+)
+from envgen.repair import matrix, modelled, repair
 from envgen.sandbox import Recorded, tag_of
 from tests.audit.conftest import INSTRUCTION, OUTPUTS, Paying, strict
+from tests.loopback import Ask, Loopback, Reply, openai
 
 OLD = "var/lib/old/rows.csv"
 Make = Callable[..., Kit]
@@ -120,9 +143,7 @@ def test_what_is_left_is_clean_and_says_what_it_was(
     assert (mended["revision"], mended["parent"]) == (1, items[1].digest)
     (attempt,) = mended["trail"]
     assert (attempt["ways"], attempt["changed"]) == (["removed"], [f"D environment/{OLD}"])
-    assert [line["name"] for line in attempt["matrix"] if line["holds"] is not True] == [
-        "difficulty"
-    ]
+    assert all(line["holds"] is True for line in attempt["matrix"]) and attempt["matrix"]
     assert parquet.draft_of(mended).environment.files.keys() == {"home/agent/orders.csv"}
     (refused,) = parquet.read(folder.rejections)
     assert (refused["step"], refused["code"]) == ("repair", "VERIFIER-TOO-WEAK")
@@ -185,6 +206,48 @@ def test_only_the_labels_that_are_asked_for_are_repaired(
     assert [row["task"] for row in repairs.read(folder.repairs)] == [items[2].slug]
 
 
+def of_a_critic(report: AuditReport, needs: Exploitability) -> AuditReport:
+    """The report of an audit whose critic had an exploit that was paid."""
+    trial = Trial(
+        probe="critic", name="exploit", does="guesses", keys=("k",), reward=1.0, passed=True,
+        tree=FileTree({"solve.sh": "true\n", "reference": "x"}),
+    )  # fmt: skip
+    finding = Finding(
+        label="VERIFIER-TOO-WEAK", code="critic:said", severity=3, message="it is paid",
+        soundness="accepts-wrong", exploitability=needs, trial="critic:exploit", proof=("k",),
+    )  # fmt: skip
+    findings, trials = (*report.findings, finding), (*report.trials, trial)
+    return report.model_copy(update={"findings": findings, "trials": trials})
+
+
+@pytest.mark.parametrize(
+    ("needs", "bad"),
+    [("privileged", []), ("rollout", ["what worked", "other attacks", "new findings"])],
+)
+def test_what_takes_sight_of_the_hidden_tests_holds_no_repair_up(
+    items: Any, make: Make, do: Any, needs: Exploitability, bad: list[str]
+) -> None:
+    kit = make()
+
+    async def through() -> tuple[Criterion, ...]:
+        found = await proven(items[1], kit)
+        assert isinstance(found, BuiltTask)
+        report = await audit(found, kit)
+        done = await repair(found, report, kit)
+        assert done.after == "CLEAN"
+        before, after = of_a_critic(report, needs), of_a_critic(done.report, needs)
+        new = after.model_copy(
+            update={
+                "findings": tuple(
+                    f.model_copy(update={"code": f"{f.code} anew"}) for f in after.findings
+                )
+            }
+        )
+        return await matrix.matrix(found, before, done.task, new, kit)
+
+    assert [line.name for line in matrix.failing(do(through()))] == bad
+
+
 def test_where_nothing_rejects_what_cannot_be_repaired_keeps_its_label(
     folder: runs.RunFolder, items: Any, make: Make, do: Any
 ) -> None:
@@ -195,18 +258,69 @@ def test_where_nothing_rejects_what_cannot_be_repaired_keeps_its_label(
     assert rows[2]["revision"] == 0 and rows[2]["trail"][0]["refused"]
 
 
+@pytest.mark.parametrize(
+    ("profile", "imported", "asked"),
+    [
+        ("full", False, {"ANSWER-LEAK", "VERIFIER-TOO-WEAK"}),
+        ("full", True, {"ANSWER-LEAK", "VERIFIER-TOO-WEAK"}),
+        ("small", False, {"VERIFIER-TOO-WEAK"}),
+        ("small", True, set()),
+    ],
+)
 def test_a_plan_names_the_ways_and_runs_nothing(
-    folder: runs.RunFolder, items: Any, make: Make, do: Any
+    folder: runs.RunFolder,
+    items: Any,
+    make: Make,
+    do: Any,
+    profile: str,
+    imported: bool,
+    asked: set[str],
 ) -> None:
     kit = make()
     do(auditing.audit_all(folder, items, kit, Stop()))
     made = kit.sandbox.ledger.made
-    plans = list(repairing.planned(folder, "proven", (), "openai:echo-1"))
+    if imported:
+        folder.imported.touch()
+    sets = ["repair.model=openai:echo-1", f"author.profile={profile}"]
+    plans = list(repairing.planned(folder, config.load(None, sets), ()))
+    ways = {"ANSWER-LEAK": ["removed", "hidden"], "VERIFIER-TOO-WEAK": ["pinned"]}
     assert [(p["label"], p["ways"]) for p in plans] == [
-        ("ANSWER-LEAK", ["removed", "hidden", "openai:echo-1"]),
-        ("VERIFIER-TOO-WEAK", ["pinned", "openai:echo-1"]),
+        (name, own + (["openai:echo-1"] if name in asked else [])) for name, own in ways.items()
     ]
     assert kit.sandbox.ledger.made == made
+
+
+@pytest.mark.parametrize(
+    ("item", "foreign", "asked"), [(2, False, True), (2, True, False), (1, False, False)]
+)
+def test_a_small_model_is_asked_where_an_added_check_can_help(
+    items: Any, make: Make, do: Any, item: int, foreign: bool, asked: bool
+) -> None:
+    plain = make("run", "author.profile=small", "repair.model=openai:echo-1", "repair.rounds=1")
+    questions = []
+
+    def answer(question: Ask) -> Reply:
+        questions.append(question)
+        return openai.answer("I would rather not.")
+
+    async def through() -> None:
+        found = await proven(items[item], plain)
+        assert isinstance(found, BuiltTask)
+        report = await audit(found, plain)
+        if foreign:
+            change = {"foreign": Foreign(grading="fresh"), "tests": FileTree({"test.sh": "true\n"})}
+            found = found.model_copy(update={"draft": found.draft.model_copy(update=change)})
+        async with Loopback(answer) as server:
+            llm = plain.config.llm.model_copy(
+                update={"base_url": f"{server.url}/v1", "no_budget": True}
+            )
+            ledger, names = plain.sandbox.ledger, {"repairer": "openai:echo-1"}
+            async with open_models(names, llm, ledger) as models:
+                done = await repair(found, report, replace(plain, llm=models), means=(modelled,))
+        assert done.after is None
+
+    do(through())
+    assert bool(questions) is asked
 
 
 def test_the_page_shows_finding_difference_and_matrix(
@@ -224,6 +338,64 @@ def test_the_page_shows_finding_difference_and_matrix(
     assert not any(ord(c) < 32 and c != "\n" for c in shown)
     with pytest.raises(Misconfigured, match="no repair of a task 'none'"):
         repairing.shown(folder, "none")
+
+
+def episodes(task: BuiltTask, draft: str, passes: int) -> list[parquet.Row]:
+    """Four episodes of a draft, of which so many passed."""
+    done = Trajectory(turns=(), ending="submitted", outputs=None, seconds=1.0)
+    return [
+        rollouts.row(
+            task,
+            Episode(
+                slug=draft[-8:],
+                play=Play(
+                    task=draft, image="i", opening=(), outputs=(), limits=Limits(),
+                    model="openai:tiny", settings="{}", sample=sample,
+                ),
+                trajectory=done,
+                score=Score(reward=float(sample < passes)),
+            ),
+            (),
+        )
+        for sample in range(4)
+    ]  # fmt: skip
+
+
+def test_what_policies_made_of_a_task_before_and_after_is_told_where_it_is_known(
+    folder: runs.RunFolder,
+    items: Any,
+    make: Make,
+    do: Any,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    kit = make()
+    do(repairing.repair_all(folder, items, kit, Stop()))
+    silent = repairing.summary(folder)["tasks"]
+    assert all(t["played_before"] == t["played_after"] == [] for t in silent)
+    pages.repair_page(repairing.shown(folder, items[1].slug))
+    assert "pass@1" not in capsys.readouterr().out
+
+    found, row = do(proven(items[1], kit)), repairing.shown(folder, items[1].slug)
+    leaking, mended = row["trail"][-1].before, row["trail"][-1].after
+    assert leaking == items[1].digest
+    played = [
+        *episodes(found, leaking, 3),
+        *episodes(found, mended, 1),
+        *episodes(found, items[2].digest, 4),
+    ]
+    path = folder.rollouts / rollouts.name_of("openai:tiny", "00000000")
+    rollouts.write(path, played, set())
+    leak, weak = repairing.summary(folder)["tasks"]
+    ((before,), (after,)) = leak["played_before"], leak["played_after"]
+    assert (before["attempts"], before["pass_at"]) == (4, [0.75, 1.0, 1.0, 1.0])
+    assert (after["passes"], after["pass_at"]) == (1, [0.25, 0.5, 0.75, 1.0])
+    assert [m["passes"] for m in weak["played_before"]] == [4] and weak["played_after"] == []
+    pages.repair_page(repairing.shown(folder, items[1].slug))
+    shown = capsys.readouterr().out
+    assert "pass@1" in shown and "0.7500" in shown and "0.2500" in shown
+    tables.repair_tables(repairing.summary(folder))
+    shown = capsys.readouterr().out
+    assert [shown.count(figure) for figure in ("0.7500", "0.2500")] == [1, 1]
 
 
 def test_another_chance_for_a_refused_repair_is_the_repairers_alone(make: Make) -> None:

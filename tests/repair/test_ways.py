@@ -296,6 +296,18 @@ def test_a_leak_is_not_mended_by_asking_for_a_difference(line: str) -> None:
     assert "differs from what leaked" in said
 
 
+def test_what_is_changed_in_place_is_an_answer_as_well() -> None:
+    place, mended = "/home/agent/orders.csv", "7,sold,9000-mended\n"
+    draft = task()
+    change = draft.model_copy(
+        update={"instruction": f"{draft.instruction}Add 7,sold,9000-mended\n"}
+    )
+    look = seen(draft, {place: mended})
+    assert place in look.target.there
+    said = policy.trouble("INSTR-VERIFIER-MISMATCH", draft, change, UNEQUAL, look)
+    assert said == "the instruction gives the answer away: 7,sold,9000-mended"
+
+
 def test_an_instruction_may_say_more_and_never_less_nor_the_answer() -> None:
     label: Label = "INSTR-VERIFIER-MISMATCH"
     text = task().instruction
