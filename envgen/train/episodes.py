@@ -6,14 +6,14 @@ ledger; grades are, for equal outputs earn the same.
 
 from collections.abc import Mapping
 
-from envgen.agent import Chat, Sampler, Sampling
+from envgen.agent import Chat, Sampled, Sampler, Sampling
 from envgen.agent.episode import Player, episode
 from envgen.agent.policies import TokenPolicy
 from envgen.config import AgentConfig, TrainConfig
 from envgen.kit import Kit
 from envgen.records import Episode, Image, TaskDraft
 from envgen.sandbox.pool import Pool
-from envgen.train.batch import OBSERVED, Rollout
+from envgen.train.batch import Rollout, rollout_of
 from envgen.train.rollouts import Play
 
 
@@ -47,25 +47,13 @@ def as_rollout(done: Episode, settings: TrainConfig) -> Rollout:
     trajectory, score = done.trajectory, done.score
     if trajectory is None or score is None:
         return Rollout((), (), (), None, done.fault)
-    ids: list[int] = []
-    logprobs: list[float] = []
-    versions: list[int] = []
+    turns = []
     for turn in trajectory.turns:
         if turn.tokens is None:
             raise ValueError("a turn of a token-level policy has its tokens")
-        told = len(turn.tokens.before)
-        ids += [*turn.tokens.before, *turn.tokens.ids]
-        logprobs += [*[0.0] * told, *turn.tokens.logprobs]
-        versions += [*[OBSERVED] * told, *turn.tokens.versions]
-    reward = None
-    if not score.invalid:
-        reward = score.reward if settings.reward == "graded" else float(score.passed)
-    return Rollout(
-        tuple(ids),
-        tuple(logprobs),
-        tuple(versions),
-        reward,
-        fault=f"grading: {score.invalid}" if score.invalid else "",
-        ended=trajectory.ending,
-        turns=len(trajectory.turns),
-    )
+        mine = Sampled(turn.tokens.ids, turn.tokens.logprobs, turn.tokens.versions)
+        turns.append((turn.tokens.before, mine))
+    if score.invalid:
+        return rollout_of(turns, None, f"grading: {score.invalid}", trajectory.ending)
+    reward = score.reward if settings.reward == "graded" else float(score.passed)
+    return rollout_of(turns, reward, ended=trajectory.ending)

@@ -18,7 +18,7 @@ from envgen.agent import Sampled, Sampling
 from envgen.config import TrainConfig
 from envgen.errors import Misconfigured, SamplerDown
 from envgen.train import vllm_engine
-from envgen.train.batch import OBSERVED, Rollout, Row
+from envgen.train.batch import Row, rollout_of
 from envgen.train.policy import DTYPES, Learner
 
 TOGETHER = 256
@@ -74,20 +74,6 @@ async def check_gap(learner: Learner, engine: Engine, prompts: Sequence[tuple[in
             "bound knowingly"
         )
     return worst
-
-
-def rollout_of(
-    turns: Sequence[tuple[Sequence[int], Sampled]], reward: float | None, fault: str = ""
-) -> Rollout:
-    """Turns of (what was told, what was sampled) as one row of tokens."""
-    ids: list[int] = []
-    logprobs: list[float] = []
-    versions: list[int] = []
-    for told, sampled in turns:
-        ids += [*told, *sampled.ids]
-        logprobs += [*[0.0] * len(told), *sampled.logprobs]
-        versions += [*[OBSERVED] * len(told), *sampled.versions]
-    return Rollout(tuple(ids), tuple(logprobs), tuple(versions), reward, fault, turns=len(turns))
 
 
 # -- transformers alone ------------------------------------------------------------------------
