@@ -111,8 +111,6 @@ class Transformers:
         self._draws.manual_seed(self.settings.seed * 1_000_003 + self.version)
 
     async def sample(self, prompt: tuple[int, ...], sampling: Sampling) -> Sampled:
-        if sampling.top_p != 1:
-            raise Misconfigured("what is trained on is sampled from the whole distribution")
         asked = _Asked(prompt, sampling, asyncio.get_running_loop().create_future())
         self._waiting.append(asked)
         if self._worker is None or self._worker.done():

@@ -63,7 +63,7 @@ class Training:
 
         self.folder.mkdir(parents=True, exist_ok=True)
         settings = self.settings
-        learner = await asyncio.to_thread(Learner, settings, settings.device)
+        learner = await asyncio.to_thread(Learner, settings)
         source = Source(self.training, settings.seed, not settings.easiest_first)
         newest = latest(self.folder / CHECKPOINTS)
         if newest is not None:

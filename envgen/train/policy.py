@@ -52,12 +52,11 @@ class Learner:
 
     Args:
         settings: of the training.
-        device: where it lives.
     """
 
-    def __init__(self, settings: TrainConfig, device: str = "cpu") -> None:
+    def __init__(self, settings: TrainConfig) -> None:
         self.settings = settings
-        self.device = torch.device(device)
+        self.device = torch.device(settings.device)
         self.rule = Rule(settings.loss, settings.delta, settings.clip, settings.cap, settings.beta)
         self.model = self._loaded(_folder(settings.model))
         if settings.lora_rank:

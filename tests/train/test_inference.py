@@ -102,12 +102,6 @@ def test_a_sampler_with_other_weights_is_refused(tmp_path: Path, do: Do) -> None
     do(main())
 
 
-def test_a_cut_distribution_is_refused(tmp_path: Path, do: Do) -> None:
-    engine = Transformers(settings(tiny.model(tmp_path / "m")), tmp_path / "m", 0)
-    with pytest.raises(Misconfigured, match="whole distribution"):
-        do(engine.sample((1,), Sampling(1, top_p=0.9)))
-
-
 def test_an_error_while_drawing_is_everybodys_and_not_the_end(tmp_path: Path, do: Do) -> None:
     engine = Transformers(settings(tiny.model(tmp_path / "m")), tmp_path / "m", 0)
 
