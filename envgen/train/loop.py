@@ -115,7 +115,9 @@ class Training:
 
     def _checkpoint(self, learner: Learner, source: Source) -> None:
         folder = self.folder / CHECKPOINTS
-        learner.checkpoint(folder / f"step-{learner.version}", source.state())
+        wanted = folder / f"step-{learner.version}"
+        if latest(folder) != wanted:
+            learner.checkpoint(wanted, source.state())
         keep_newest(folder, self.settings.keep)
 
     def _note(self, step: int, row: Row) -> None:

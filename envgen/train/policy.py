@@ -201,9 +201,13 @@ class Learner:
 
     def save(self, folder: Path) -> None:
         """A checkpoint that transformers and vLLM load: written aside, then renamed."""
+        aside = _aside(folder)
+        self._write(aside)
+        _swap(aside, folder)
+
+    def _write(self, aside: Path) -> None:
         from safetensors.torch import save_file
 
-        aside = _aside(folder)
         source = _folder(self.settings.model)
         for path in source.iterdir():
             if path.suffix in _COPIED and not path.name.endswith(".index.json"):
@@ -211,12 +215,11 @@ class Learner:
         config = json.loads((source / "config.json").read_text())
         (aside / "config.json").write_text(json.dumps(config | {"dtype": self.settings.dtype}))
         save_file(dict(self.weights()), aside / "model.safetensors", {"format": "pt"})
-        _swap(aside, folder)
 
     def checkpoint(self, folder: Path, extra: dict[str, Any]) -> None:
         """Everything that the next step depends on, `extra` included; written aside, renamed."""
         aside = _aside(folder)
-        self.save(aside)
+        self._write(aside)
         state = {
             "version": self.version,
             "trained": [p.detach().cpu() for p in self.trained],
@@ -242,15 +245,18 @@ class Learner:
 
 def latest(folder: Path) -> Path | None:
     """The newest whole checkpoint below a folder."""
-    found = [p for p in folder.glob("step-*") if (p / STATE).exists() and p.suffix != ".part"]
-    return max(found, default=None, key=lambda p: int(p.name.removeprefix("step-")))
+    return next((path for path in reversed(_steps(folder)) if (path / STATE).exists()), None)
 
 
 def keep_newest(folder: Path, most: int) -> None:
     """Remove all but the newest checkpoints, and what a kill left half written."""
-    found = sorted(folder.glob("step-*[0-9]"), key=lambda p: int(p.name.removeprefix("step-")))
-    for path in [*found[:-most], *folder.glob("*.part"), *folder.glob("*.old")]:
+    for path in [*_steps(folder)[:-most], *folder.glob("*.part"), *folder.glob("*.old")]:
         shutil.rmtree(path)
+
+
+def _steps(folder: Path) -> list[Path]:
+    """Checkpoints in order, without what a kill left of one that was written (.part, .old)."""
+    return sorted(folder.glob("step-*[0-9]"), key=lambda p: int(p.name.removeprefix("step-")))
 
 
 def _aside(folder: Path) -> Path:

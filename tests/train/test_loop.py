@@ -20,7 +20,7 @@ from envgen.errors import SamplerDown, TooManyFaults
 from envgen.train.batch import OBSERVED, Rollout
 from envgen.train.inference import Engine
 from envgen.train.loop import CHECKPOINTS, METRICS, Training
-from envgen.train.policy import latest
+from envgen.train.policy import Learner, latest
 from envgen.train.rollouts import Play
 from tests.train import tiny
 
@@ -123,6 +123,24 @@ def test_a_run_that_was_stopped_ends_the_same(tmp_path: Path, straight: Path, do
     assert same(tmp_path, straight)
     assert do(training(tmp_path).run()) == 4  # nothing is left to do
     assert same(tmp_path, straight)
+
+
+def test_a_checkpoint_is_written_once(
+    tmp_path: Path, do: Do, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the last step is one at which it is saved, and when the run is called again."""
+    written, checkpoint = [], Learner.checkpoint
+
+    def counted(learner: Learner, folder: Path, extra: dict[str, Any]) -> None:
+        written.append(folder.name)
+        checkpoint(learner, folder, extra)
+
+    monkeypatch.setattr(Learner, "checkpoint", counted)
+    for _ in range(2):
+        assert do(training(tmp_path, steps=2).run()) == 2
+        assert written == ["step-2"]
+    assert do(training(tmp_path, steps=3).run()) == 3
+    assert written == ["step-2", "step-3"]
 
 
 PHASES = ("rollouts", "optimiser", "weights", "evaluation", "metrics", "checkpoint")
