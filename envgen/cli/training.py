@@ -70,7 +70,10 @@ def _trained(folder: "RunFolder", settings: "RunConfig", manifest: Path) -> int:
         await runs.accepted(folder, kit)
         chat = TemplateChat(Path(settings.train.model or ""))
         tasks = await tasks_of(manifest, settings.train, kit)
-        say(f"{len(tasks.training)} tasks to train on, {len(tasks.held_out)} held out")
+        say(
+            f"{len(tasks.training)} tasks to train on, {len(tasks.held_out)} held out, "
+            f"{tasks.refused} left out that the policy of their audit rejects"
+        )
         pool = Pool(kit.sandbox.engine, settings.engine.in_flight)
         training = Training(
             settings=settings.train,
