@@ -64,11 +64,14 @@ def _trained(folder: "RunFolder", settings: "RunConfig", manifest: Path) -> int:
     from envgen.train.chat import TemplateChat
     from envgen.train.episodes import playing
     from envgen.train.loop import Training
+    from envgen.train.policy import model_folder
     from envgen.train.tasks import probes, tasks_of
+
+    model = model_folder(settings.train.model)
 
     async def work(kit: "Kit", stop: "Stop") -> int:
         await runs.accepted(folder, kit)
-        chat = TemplateChat(Path(settings.train.model or ""))
+        chat = TemplateChat(model)
         tasks = await tasks_of(manifest, settings.train, kit)
         say(
             f"{len(tasks.training)} tasks to train on, {len(tasks.held_out)} held out, "

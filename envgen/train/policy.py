@@ -58,13 +58,15 @@ class Learner:
         self.settings = settings
         self.device = torch.device(settings.device)
         self.rule = Rule(settings.loss, settings.delta, settings.clip, settings.cap, settings.beta)
-        self.model = self._loaded(_folder(settings.model))
+        self.model = self._loaded(model_folder(settings.model))
         if settings.lora_rank:
             self.model = _with_adapters(self.model, settings.lora_rank)
         if settings.gradient_checkpointing:
             self.model.gradient_checkpointing_enable({"use_reentrant": False})
             self.model.enable_input_require_grads()
-        self.reference = self._loaded(_folder(settings.model)).eval() if settings.beta else None
+        self.reference = (
+            self._loaded(model_folder(settings.model)).eval() if settings.beta else None
+        )
         self.trained = [p for p in self.model.parameters() if p.requires_grad]
         self.optimiser = torch.optim.AdamW(
             self.trained, lr=settings.learning_rate, weight_decay=settings.weight_decay
@@ -208,7 +210,7 @@ class Learner:
     def _write(self, aside: Path) -> None:
         from safetensors.torch import save_file
 
-        source = _folder(self.settings.model)
+        source = model_folder(self.settings.model)
         for path in source.iterdir():
             if path.suffix in _COPIED and not path.name.endswith(".index.json"):
                 shutil.copyfile(path, aside / path.name)
@@ -275,12 +277,13 @@ def _swap(aside: Path, folder: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _folder(model: str | None) -> Path:
+def model_folder(model: str | None) -> Path:
+    """The folder of the model to begin with. Misconfigured when there is none."""
     folder = Path(model or "")
     if model is None or not (folder / "config.json").is_file():
         raise Misconfigured(
-            f"train.model: {model!r} is no folder with a model: name one that holds config.json "
-            "and safetensors"
+            f"train.model: {model or 'none'} is no folder with a model: name one that holds "
+            "config.json and safetensors (--model)"
         )
     return folder
 
