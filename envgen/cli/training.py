@@ -98,11 +98,18 @@ def _trained(folder: "RunFolder", settings: "RunConfig", manifest: Path) -> int:
 
 
 def _told(phase: str, row: dict[str, float]) -> None:
-    """One line for each step."""
+    """One line for the start check and for each step."""
     if row:
-        shown = ("solved", "held_out_solved", "reward", "entropy", "gap_fresh", "lag", "tokens")
+        shown = (
+            "gap_start",
+            "solved",
+            "held_out_solved",
+            "reward",
+            "entropy",
+            "gap_fresh",
+            "lag",
+            "tokens",
+        )
         parts = [f"{name} {row[name]:.3g}" for name in shown if name in row]
         parts += [f"{n[8:]} {s:.1f} s" for n, s in row.items() if n.startswith("seconds_")]
         say(", ".join(parts))
-    elif " " in phase:
-        say(phase)

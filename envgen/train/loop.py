@@ -37,7 +37,8 @@ class Training:
         held_out: names of tasks that are evaluated.
         play: makes, of the engine that samples, the function that plays an episode.
         probes: prompts on which sampler and trainer are compared before the first step.
-        watch: is told each phase before it begins, and each row of metrics.
+        watch: is told each phase before it begins, how far sampler and trainer are apart at the
+            start, and each row of metrics.
         stop: asked after each step whether to end here.
     """
 
@@ -74,7 +75,7 @@ class Training:
         learner.save(self.folder / WEIGHTS)
         async with open_engine(settings, self.folder / WEIGHTS, learner.version) as engine:
             gap = await check_gap(learner, engine, self.probes)
-            self.watch(f"sampler and trainer agree to {gap:.2g}", {})
+            self.watch("start", {"gap_start": gap})
             play = self.play(engine)
             if self.held_out and newest is None:
                 self._note(0, await self._evaluated(play))
