@@ -62,12 +62,13 @@ def _trained(folder: "RunFolder", settings: "RunConfig", manifest: Path) -> int:
     from envgen.config import save
     from envgen.sandbox.pool import Pool
     from envgen.train.chat import TemplateChat
-    from envgen.train.episodes import playing
+    from envgen.train.episodes import playing, writing_text
     from envgen.train.loop import Training
     from envgen.train.policy import model_folder
     from envgen.train.tasks import probes, tasks_of
 
     model = model_folder(settings.train.model)
+    writing_text(settings.agent)
 
     async def work(kit: "Kit", stop: "Stop") -> int:
         await runs.accepted(folder, kit)

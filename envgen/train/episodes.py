@@ -10,6 +10,7 @@ from envgen.agent import Chat, Sampled, Sampler, Sampling
 from envgen.agent.episode import Player, episode
 from envgen.agent.policies import TokenPolicy
 from envgen.config import AgentConfig, TrainConfig
+from envgen.errors import Misconfigured
 from envgen.kit import Kit
 from envgen.records import Episode, Image, TaskDraft
 from envgen.sandbox.pool import Pool
@@ -21,7 +22,7 @@ def playing(
     tasks: Mapping[str, tuple[TaskDraft, Image]], kit: Kit, pool: Pool, chat: Chat, engine: Sampler
 ) -> Play:
     """The function that plays an episode of one of these tasks with the engine's policy."""
-    settings, agent = kit.config.train, _agent(kit.config.agent)
+    settings, agent = kit.config.train, writing_text(kit.config.agent)
     sampling = Sampling(agent.turn_tokens, settings.temperature)
     player = Player(
         model=f"trained:{settings.model}",
@@ -37,9 +38,19 @@ def playing(
     return play
 
 
-def _agent(agent: AgentConfig) -> AgentConfig:
-    """A sampler of tokens writes its commands as text."""
-    return agent.model_copy(update={"tools": "blocks", "thinking": "keep"})
+def writing_text(agent: AgentConfig) -> AgentConfig:
+    """The agent's settings, when they can be trained: commands as text, in a history that grows.
+
+    Raises:
+        Misconfigured: they cannot.
+    """
+    for name, wanted in (("tools", "blocks"), ("thinking", "keep")):
+        if (found := getattr(agent, name)) != wanted:
+            raise Misconfigured(
+                f"agent.{name} is {found}, which cannot be trained: a policy is trained on its own "
+                f"tokens, in a history that only grows; --set agent.{name}={wanted}"
+            )
+    return agent
 
 
 def as_rollout(done: Episode, settings: TrainConfig) -> Rollout:

@@ -20,6 +20,19 @@ def test_a_model_that_is_not_there_is_named_before_anything_is_opened(
     assert not (bench.folder.path / "train").exists()
 
 
+@pytest.mark.parametrize(
+    ("setting", "way_out"),
+    [("agent.tools=calls", "agent.tools=blocks"), ("agent.thinking=strip", "agent.thinking=keep")],
+)
+def test_an_agent_that_cannot_be_trained_is_refused_before_anything_is_opened(
+    bench: Bench, tmp_path: Path, setting: str, way_out: str
+) -> None:
+    model = str(tiny.model(tmp_path / "m"))
+    with pytest.raises(Misconfigured, match=f"cannot be trained: .* --set {way_out}"):
+        train(run="eval", data=tmp_path, model=model, sets=[setting])
+    assert not (bench.folder.path / "train").exists()
+
+
 def test_each_step_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     _told("start", {"gap_start": 1.25e-5})
     _told("rollouts", {})
