@@ -260,6 +260,8 @@ class TrainConfig(_Group):
     pass_rates: tuple[float, float] = (0.0, 1.0)
     """Train on tasks whose measured pass rate (`envgen eval`) lies between these two; a task that
     was not measured counts as one half."""
+    rejected: bool = False
+    """Train also on tasks that the policy of their audit rejects."""
     easiest_first: bool = False
     """Order tasks by measured pass rate, then by `task_complexity`, in place of shuffling them."""
     held_out: dict[str, tuple[str, ...]] = Field(default_factory=dict)

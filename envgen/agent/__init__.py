@@ -60,11 +60,10 @@ class Policy(Protocol):
 
 
 class Sampling(NamedTuple):
-    """How a sampler draws."""
+    """How a sampler draws: from the whole distribution, at a temperature."""
 
     max_tokens: int
     temperature: float = 1.0
-    top_p: float = 1.0
     ends: tuple[int, ...] = ()
     """Ids that end a sample, and are part of it."""
 

@@ -62,15 +62,22 @@ def _trained(folder: "RunFolder", settings: "RunConfig", manifest: Path) -> int:
     from envgen.config import save
     from envgen.sandbox.pool import Pool
     from envgen.train.chat import TemplateChat
-    from envgen.train.episodes import playing
+    from envgen.train.episodes import playing, writing_text
     from envgen.train.loop import Training
+    from envgen.train.policy import model_folder
     from envgen.train.tasks import probes, tasks_of
+
+    model = model_folder(settings.train.model)
+    writing_text(settings.agent)
 
     async def work(kit: "Kit", stop: "Stop") -> int:
         await runs.accepted(folder, kit)
-        chat = TemplateChat(Path(settings.train.model or ""))
+        chat = TemplateChat(model)
         tasks = await tasks_of(manifest, settings.train, kit)
-        say(f"{len(tasks.training)} tasks to train on, {len(tasks.held_out)} held out")
+        say(
+            f"{len(tasks.training)} tasks to train on, {len(tasks.held_out)} held out, "
+            f"{tasks.refused} left out that the policy of their audit rejects"
+        )
         pool = Pool(kit.sandbox.engine, settings.engine.in_flight)
         training = Training(
             settings=settings.train,
@@ -92,11 +99,18 @@ def _trained(folder: "RunFolder", settings: "RunConfig", manifest: Path) -> int:
 
 
 def _told(phase: str, row: dict[str, float]) -> None:
-    """One line for each step."""
+    """One line for the start check and for each step."""
     if row:
-        shown = ("solved", "held_out_solved", "reward", "entropy", "gap_fresh", "lag", "tokens")
+        shown = (
+            "gap_start",
+            "solved",
+            "held_out_solved",
+            "reward",
+            "entropy",
+            "gap_fresh",
+            "lag",
+            "tokens",
+        )
         parts = [f"{name} {row[name]:.3g}" for name in shown if name in row]
         parts += [f"{n[8:]} {s:.1f} s" for n, s in row.items() if n.startswith("seconds_")]
         say(", ".join(parts))
-    elif " " in phase:
-        say(phase)

@@ -114,10 +114,10 @@ def read(
                 f"{path} is not a manifest of this envgen (schema {version or 'none'}, expected "
                 f"{SCHEMA})"
             )
-        if odd := _odd_columns(file.schema_arrow, columns):
-            raise Misconfigured(f"{path} does not hold what is needed (column {odd[0]})")
         lacking = dict.fromkeys(set(perhaps) - set(file.schema_arrow.names))
         wanted = columns and [*columns, *(name for name in perhaps if name not in lacking)]
+        if odd := _odd_columns(file.schema_arrow, wanted):
+            raise Misconfigured(f"{path} does not hold what is needed (column {odd[0]})")
         try:
             for group in range(file.num_row_groups):
                 for row in file.read_row_group(group, columns=wanted).to_pylist():

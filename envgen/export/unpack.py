@@ -8,6 +8,9 @@ from envgen.errors import Misconfigured
 from envgen.export import harbor, parquet
 from envgen.files import check_path
 
+AUDITED = ("label", "audit_policy")
+"""Columns that `refused` looks at; manifests of before audits lack them."""
+
 
 class Unpacked(NamedTuple):
     """What became of a manifest's tasks."""
@@ -31,19 +34,30 @@ def unpack(manifest: Path, target: Path, *, everything: bool = False) -> Unpacke
         Misconfigured: an archive is not the one that the manifest names, or a task's name is no
             name of a folder.
     """
-    written = refused = unaudited = 0
+    written = left_out = unaudited = 0
     columns = ["task", "archive", "archive_sha256"]
-    for row in parquet.read(manifest, columns, ("label", "audit_policy")):
-        policy, label = row["audit_policy"], row["label"]
-        if policy is not None and policy not in POLICIES:
-            raise Misconfigured(f"{row['task']} was audited under an unknown policy: {policy!r}")
-        if policy is not None and refuses(policy, label or "") and not everything:
-            refused += 1
+    for row in parquet.read(manifest, columns, AUDITED):
+        if refused(row) and not everything:
+            left_out += 1
             continue
         harbor.write(parquet.tree_of(row), target / _folder(row["task"]))
         written += 1
-        unaudited += policy is None
-    return Unpacked(written, refused, unaudited)
+        unaudited += row["audit_policy"] is None
+    return Unpacked(written, left_out, unaudited)
+
+
+def refused(row: parquet.Row) -> bool:
+    """Whether the policy of its audit rejects a manifest's row; never where there was no audit.
+
+    Raises:
+        Misconfigured: the policy is none that is known.
+    """
+    policy = row["audit_policy"]
+    if policy is None:
+        return False
+    if policy not in POLICIES:
+        raise Misconfigured(f"{row['task']} was audited under an unknown policy: {policy!r}")
+    return refuses(policy, row["label"] or "")
 
 
 def _folder(task: str | None) -> str:

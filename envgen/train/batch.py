@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from envgen.agent import Sampled
+
 OBSERVED = -1
 """In place of a policy version, at tokens that the policy did not sample."""
 
@@ -60,6 +62,25 @@ class Rollout:
         if any(not math.isfinite(b) or b > 1e-3 for b, v in sampled if v != OBSERVED):
             return "logprob_not_finite"
         return ""
+
+
+def rollout_of(
+    turns: Sequence[tuple[Sequence[int], Sampled]],
+    reward: float | None,
+    fault: str = "",
+    ended: str = "",
+) -> Rollout:
+    """Turns of (what was told, what was sampled) as one row of tokens."""
+    ids: list[int] = []
+    logprobs: list[float] = []
+    versions: list[int] = []
+    for told, sampled in turns:
+        ids += [*told, *sampled.ids]
+        logprobs += [*[0.0] * len(told), *sampled.logprobs]
+        versions += [*[OBSERVED] * len(told), *sampled.versions]
+    return Rollout(
+        tuple(ids), tuple(logprobs), tuple(versions), reward, fault, ended, turns=len(turns)
+    )
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,15 @@ ledger; grades are, for equal outputs earn the same.
 
 from collections.abc import Mapping
 
-from envgen.agent import Chat, Sampler, Sampling
+from envgen.agent import Chat, Sampled, Sampler, Sampling
 from envgen.agent.episode import Player, episode
 from envgen.agent.policies import TokenPolicy
 from envgen.config import AgentConfig, TrainConfig
+from envgen.errors import Misconfigured
 from envgen.kit import Kit
 from envgen.records import Episode, Image, TaskDraft
 from envgen.sandbox.pool import Pool
-from envgen.train.batch import OBSERVED, Rollout
+from envgen.train.batch import Rollout, rollout_of
 from envgen.train.rollouts import Play
 
 
@@ -21,7 +22,7 @@ def playing(
     tasks: Mapping[str, tuple[TaskDraft, Image]], kit: Kit, pool: Pool, chat: Chat, engine: Sampler
 ) -> Play:
     """The function that plays an episode of one of these tasks with the engine's policy."""
-    settings, agent = kit.config.train, _agent(kit.config.agent)
+    settings, agent = kit.config.train, writing_text(kit.config.agent)
     sampling = Sampling(agent.turn_tokens, settings.temperature)
     player = Player(
         model=f"trained:{settings.model}",
@@ -37,9 +38,19 @@ def playing(
     return play
 
 
-def _agent(agent: AgentConfig) -> AgentConfig:
-    """A sampler of tokens writes its commands as text."""
-    return agent.model_copy(update={"tools": "blocks", "thinking": "keep"})
+def writing_text(agent: AgentConfig) -> AgentConfig:
+    """The agent's settings, when they can be trained: commands as text, in a history that grows.
+
+    Raises:
+        Misconfigured: they cannot.
+    """
+    for name, wanted in (("tools", "blocks"), ("thinking", "keep")):
+        if (found := getattr(agent, name)) != wanted:
+            raise Misconfigured(
+                f"agent.{name} is {found}, which cannot be trained: a policy is trained on its own "
+                f"tokens, in a history that only grows; --set agent.{name}={wanted}"
+            )
+    return agent
 
 
 def as_rollout(done: Episode, settings: TrainConfig) -> Rollout:
@@ -47,25 +58,13 @@ def as_rollout(done: Episode, settings: TrainConfig) -> Rollout:
     trajectory, score = done.trajectory, done.score
     if trajectory is None or score is None:
         return Rollout((), (), (), None, done.fault)
-    ids: list[int] = []
-    logprobs: list[float] = []
-    versions: list[int] = []
+    turns = []
     for turn in trajectory.turns:
         if turn.tokens is None:
             raise ValueError("a turn of a token-level policy has its tokens")
-        told = len(turn.tokens.before)
-        ids += [*turn.tokens.before, *turn.tokens.ids]
-        logprobs += [*[0.0] * told, *turn.tokens.logprobs]
-        versions += [*[OBSERVED] * told, *turn.tokens.versions]
-    reward = None
-    if not score.invalid:
-        reward = score.reward if settings.reward == "graded" else float(score.passed)
-    return Rollout(
-        tuple(ids),
-        tuple(logprobs),
-        tuple(versions),
-        reward,
-        fault=f"grading: {score.invalid}" if score.invalid else "",
-        ended=trajectory.ending,
-        turns=len(trajectory.turns),
-    )
+        mine = Sampled(turn.tokens.ids, turn.tokens.logprobs, turn.tokens.versions)
+        turns.append((turn.tokens.before, mine))
+    if score.invalid:
+        return rollout_of(turns, None, f"grading: {score.invalid}", trajectory.ending)
+    reward = score.reward if settings.reward == "graded" else float(score.passed)
+    return rollout_of(turns, reward, ended=trajectory.ending)

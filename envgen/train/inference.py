@@ -18,7 +18,7 @@ from envgen.agent import Sampled, Sampling
 from envgen.config import TrainConfig
 from envgen.errors import Misconfigured, SamplerDown
 from envgen.train import vllm_engine
-from envgen.train.batch import OBSERVED, Rollout, Row
+from envgen.train.batch import Row, rollout_of
 from envgen.train.policy import DTYPES, Learner
 
 TOGETHER = 256
@@ -76,20 +76,6 @@ async def check_gap(learner: Learner, engine: Engine, prompts: Sequence[tuple[in
     return worst
 
 
-def rollout_of(
-    turns: Sequence[tuple[Sequence[int], Sampled]], reward: float | None, fault: str = ""
-) -> Rollout:
-    """Turns of (what was told, what was sampled) as one row of tokens."""
-    ids: list[int] = []
-    logprobs: list[float] = []
-    versions: list[int] = []
-    for told, sampled in turns:
-        ids += [*told, *sampled.ids]
-        logprobs += [*[0.0] * len(told), *sampled.logprobs]
-        versions += [*[OBSERVED] * len(told), *sampled.versions]
-    return Rollout(tuple(ids), tuple(logprobs), tuple(versions), reward, fault, turns=len(turns))
-
-
 # -- transformers alone ------------------------------------------------------------------------
 
 
@@ -125,8 +111,6 @@ class Transformers:
         self._draws.manual_seed(self.settings.seed * 1_000_003 + self.version)
 
     async def sample(self, prompt: tuple[int, ...], sampling: Sampling) -> Sampled:
-        if sampling.top_p != 1:
-            raise Misconfigured("what is trained on is sampled from the whole distribution")
         asked = _Asked(prompt, sampling, asyncio.get_running_loop().create_future())
         self._waiting.append(asked)
         if self._worker is None or self._worker.done():

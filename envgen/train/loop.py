@@ -37,7 +37,8 @@ class Training:
         held_out: names of tasks that are evaluated.
         play: makes, of the engine that samples, the function that plays an episode.
         probes: prompts on which sampler and trainer are compared before the first step.
-        watch: is told each phase before it begins, and each row of metrics.
+        watch: is told each phase before it begins, how far sampler and trainer are apart at the
+            start, and each row of metrics.
         stop: asked after each step whether to end here.
     """
 
@@ -63,21 +64,20 @@ class Training:
 
         self.folder.mkdir(parents=True, exist_ok=True)
         settings = self.settings
-        learner = await asyncio.to_thread(Learner, settings, settings.device)
+        learner = await asyncio.to_thread(Learner, settings)
         source = Source(self.training, settings.seed, not settings.easiest_first)
         newest = latest(self.folder / CHECKPOINTS)
         if newest is not None:
             source.restore(learner.restore(newest))
-        _forget_after(self.folder / METRICS, learner.version)
-        self._curves = SummaryWriter(
-            str(self.folder / "tensorboard"), purge_step=learner.version + 1
-        )
+        first = 0 if newest is None else learner.version + 1  # that is not kept with its metrics
+        _forget_from(self.folder / METRICS, first)
+        self._curves = SummaryWriter(str(self.folder / "tensorboard"), purge_step=first)
         learner.save(self.folder / WEIGHTS)
         async with open_engine(settings, self.folder / WEIGHTS, learner.version) as engine:
             gap = await check_gap(learner, engine, self.probes)
-            self.watch(f"sampler and trainer agree to {gap:.2g}", {})
+            self.watch("start", {"gap_start": gap})
             play = self.play(engine)
-            if self.held_out and learner.version == 0:
+            if self.held_out and newest is None:
                 self._note(0, await self._evaluated(play))
             async with Rollouts(source, play, settings) as rollouts:
                 while learner.version < settings.steps and not self.stop():
@@ -115,7 +115,9 @@ class Training:
 
     def _checkpoint(self, learner: Learner, source: Source) -> None:
         folder = self.folder / CHECKPOINTS
-        learner.checkpoint(folder / f"step-{learner.version}", source.state())
+        wanted = folder / f"step-{learner.version}"
+        if latest(folder) != wanted:
+            learner.checkpoint(wanted, source.state())
         keep_newest(folder, self.settings.keep)
 
     def _note(self, step: int, row: Row) -> None:
@@ -192,9 +194,9 @@ def measured(batch: Batch, stepped: Stepped, lags: Sequence[int]) -> Row:
     }
 
 
-def _forget_after(path: Path, step: int) -> None:
-    """Steps after the checkpoint are taken again."""
+def _forget_from(path: Path, step: int) -> None:
+    """This step and those after it are taken again."""
     if path.exists():
         lines = path.read_text().splitlines(keepends=True)
         whole = [line for line in lines if line.endswith("\n")]
-        write_whole(path, "".join(line for line in whole if json.loads(line)["step"] <= step))
+        write_whole(path, "".join(line for line in whole if json.loads(line)["step"] < step))

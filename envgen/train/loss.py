@@ -138,12 +138,14 @@ def policy_loss(
     return loss, _sums(gap.detach(), ratio.detach(), k, mask, tokens.advantage, rule)
 
 
-def _sums(gap: Tensor, ratio: Tensor, k: Tensor, mask: Tensor, gain: Tensor, rule: Rule) -> Sums:
+def _sums(
+    gap: Tensor, ratio: Tensor, k: Tensor, mask: Tensor, advantage: Tensor, rule: Rule
+) -> Sums:
     masked, cap = k * (1 - mask), float("inf") if rule.cap is None else rule.cap
     parts = (
         k,
-        masked * (gain > 0),
-        masked * (gain < 0),
+        masked * (advantage > 0),
+        masked * (advantage < 0),
         k * (gap.abs() > GUARD),
         k * (ratio > cap),
         k * gap.abs(),

@@ -52,20 +52,21 @@ class Learner:
 
     Args:
         settings: of the training.
-        device: where it lives.
     """
 
-    def __init__(self, settings: TrainConfig, device: str = "cpu") -> None:
+    def __init__(self, settings: TrainConfig) -> None:
         self.settings = settings
-        self.device = torch.device(device)
+        self.device = torch.device(settings.device)
         self.rule = Rule(settings.loss, settings.delta, settings.clip, settings.cap, settings.beta)
-        self.model = self._loaded(_folder(settings.model))
+        self.model = self._loaded(model_folder(settings.model))
         if settings.lora_rank:
             self.model = _with_adapters(self.model, settings.lora_rank)
         if settings.gradient_checkpointing:
             self.model.gradient_checkpointing_enable({"use_reentrant": False})
             self.model.enable_input_require_grads()
-        self.reference = self._loaded(_folder(settings.model)).eval() if settings.beta else None
+        self.reference = (
+            self._loaded(model_folder(settings.model)).eval() if settings.beta else None
+        )
         self.trained = [p for p in self.model.parameters() if p.requires_grad]
         self.optimiser = torch.optim.AdamW(
             self.trained, lr=settings.learning_rate, weight_decay=settings.weight_decay
@@ -202,22 +203,25 @@ class Learner:
 
     def save(self, folder: Path) -> None:
         """A checkpoint that transformers and vLLM load: written aside, then renamed."""
+        aside = _aside(folder)
+        self._write(aside)
+        _swap(aside, folder)
+
+    def _write(self, aside: Path) -> None:
         from safetensors.torch import save_file
 
-        aside = _aside(folder)
-        source = _folder(self.settings.model)
+        source = model_folder(self.settings.model)
         for path in source.iterdir():
             if path.suffix in _COPIED and not path.name.endswith(".index.json"):
                 shutil.copyfile(path, aside / path.name)
         config = json.loads((source / "config.json").read_text())
         (aside / "config.json").write_text(json.dumps(config | {"dtype": self.settings.dtype}))
         save_file(dict(self.weights()), aside / "model.safetensors", {"format": "pt"})
-        _swap(aside, folder)
 
     def checkpoint(self, folder: Path, extra: dict[str, Any]) -> None:
         """Everything that the next step depends on, `extra` included; written aside, renamed."""
         aside = _aside(folder)
-        self.save(aside)
+        self._write(aside)
         state = {
             "version": self.version,
             "trained": [p.detach().cpu() for p in self.trained],
@@ -243,15 +247,18 @@ class Learner:
 
 def latest(folder: Path) -> Path | None:
     """The newest whole checkpoint below a folder."""
-    found = [p for p in folder.glob("step-*") if (p / STATE).exists() and p.suffix != ".part"]
-    return max(found, default=None, key=lambda p: int(p.name.removeprefix("step-")))
+    return next((path for path in reversed(_steps(folder)) if (path / STATE).exists()), None)
 
 
 def keep_newest(folder: Path, most: int) -> None:
     """Remove all but the newest checkpoints, and what a kill left half written."""
-    found = sorted(folder.glob("step-*[0-9]"), key=lambda p: int(p.name.removeprefix("step-")))
-    for path in [*found[:-most], *folder.glob("*.part"), *folder.glob("*.old")]:
+    for path in [*_steps(folder)[:-most], *folder.glob("*.part"), *folder.glob("*.old")]:
         shutil.rmtree(path)
+
+
+def _steps(folder: Path) -> list[Path]:
+    """Checkpoints in order, without what a kill left of one that was written (.part, .old)."""
+    return sorted(folder.glob("step-*[0-9]"), key=lambda p: int(p.name.removeprefix("step-")))
 
 
 def _aside(folder: Path) -> Path:
@@ -270,12 +277,13 @@ def _swap(aside: Path, folder: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _folder(model: str | None) -> Path:
+def model_folder(model: str | None) -> Path:
+    """The folder of the model to begin with. Misconfigured when there is none."""
     folder = Path(model or "")
     if model is None or not (folder / "config.json").is_file():
         raise Misconfigured(
-            f"train.model: {model!r} is no folder with a model: name one that holds config.json "
-            "and safetensors"
+            f"train.model: {model or 'none'} is no folder with a model: name one that holds "
+            "config.json and safetensors (--model)"
         )
     return folder
 

@@ -88,8 +88,11 @@ class Source:
         return {"begun": self.begun, "taken": self.taken, "again": [*waiting, *self.again]}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state."""
-        self.again = [(number, task, chances) for number, task, chances in state["again"]]
+        """Go on from a state, without tasks that are not to be drawn (any more)."""
+        known = set(self.tasks)
+        self.again = [
+            (number, task, chances) for number, task, chances in state["again"] if task in known
+        ]
         self.begun, self.taken = state["begun"], state["taken"]
         self.open = {}
 

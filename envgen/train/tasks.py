@@ -9,6 +9,7 @@ from envgen.agent.episode import Player, play_of
 from envgen.config import AgentConfig, TrainConfig
 from envgen.errors import Misconfigured
 from envgen.export import parquet, schema
+from envgen.export.unpack import AUDITED, refused
 from envgen.grade import image_request
 from envgen.kit import Kit
 from envgen.ledger import Use, key_of
@@ -19,6 +20,8 @@ _SIMPLE = ("short", "moderate", "complex", "intricate")
 """Values of `task_complexity`, in order."""
 COLUMNS = (*schema.AXES, "author", "label", "base", "task")
 """Of the manifest, to choose tasks by."""
+_LATER = (*AUDITED, "pass_at_k")
+"""Columns that audits and evaluations fill in; older manifests lack them."""
 UNMEASURED = 0.5
 
 
@@ -29,6 +32,8 @@ class Tasks:
     training: tuple[str, ...]
     held_out: tuple[str, ...]
     known: Mapping[str, tuple[TaskDraft, Image]]
+    refused: int
+    """Left out, for the policy of their audit rejects them."""
 
 
 async def tasks_of(manifest: Path, settings: TrainConfig, kit: Kit) -> Tasks:
@@ -40,8 +45,11 @@ async def tasks_of(manifest: Path, settings: TrainConfig, kit: Kit) -> Tasks:
     for name in (*settings.only, *settings.held_out):
         if name not in COLUMNS:
             raise Misconfigured(f"train: no column {name!r} to choose by: {', '.join(COLUMNS)}")
-    columns = ["task", "task_complexity", "pass_at_k", *settings.only, *settings.held_out]
-    rows = list(parquet.read(manifest, list(dict.fromkeys(columns))))
+    asked = dict.fromkeys(["task", "task_complexity", *settings.only, *settings.held_out])
+    columns = [name for name in asked if name not in _LATER]
+    everything = list(parquet.read(manifest, columns, _LATER))
+    rows = [row for row in everything if settings.rejected or not refused(row)]
+    left_out = len(everything) - len(rows)
     held = [row for row in rows if any(_hits(row, settings.held_out))]
     names = {row["task"] for row in held}
     wanted = [
@@ -53,8 +61,9 @@ async def tasks_of(manifest: Path, settings: TrainConfig, kit: Kit) -> Tasks:
     ]
     if not wanted:
         raise Misconfigured(
-            f"train: no task of {manifest} is left to train on: {len(rows)} tasks, {len(held)} of "
-            "them held out; see train.only, train.pass_rates and train.held_out"
+            f"train: no task of {manifest} is left to train on: {len(everything)} tasks, "
+            f"{left_out} of them rejected by the policy of their audit, {len(held)} of them held "
+            "out; see train.rejected, train.only, train.pass_rates and train.held_out"
         )
     if settings.easiest_first:
         wanted.sort(key=_difficulty)
@@ -64,7 +73,8 @@ async def tasks_of(manifest: Path, settings: TrainConfig, kit: Kit) -> Tasks:
         for row in parquet.read(manifest, ["task", "archive", "archive_sha256"])
         if row["task"] in names
     }
-    return Tasks(tuple(r["task"] for r in wanted), tuple(r["task"] for r in held), known)
+    training = tuple(row["task"] for row in wanted)
+    return Tasks(training, tuple(row["task"] for row in held), known, left_out)
 
 
 def probes(tasks: Tasks, chat: Chat, agent: AgentConfig) -> list[tuple[int, ...]]:

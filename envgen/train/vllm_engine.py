@@ -41,8 +41,6 @@ def sampled(ids: Sequence[int], logprobs: Sequence[float], spans: Sequence[Span]
 
 
 def _drawing(sampling: Sampling) -> dict[str, Any]:
-    if sampling.top_p != 1:
-        raise Misconfigured("what is trained on is sampled from the whole distribution")
     return {
         "max_tokens": sampling.max_tokens,
         "temperature": sampling.temperature,

@@ -7,6 +7,7 @@ from tests.agent.conftest import bench
 __all__ = ["bench"]
 
 NEED_TORCH = (
+    "test_command.py",
     "test_loss.py",
     "test_policy.py",
     "test_server.py",

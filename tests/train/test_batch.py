@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from envgen.agent import Sampled
 from envgen.train.batch import (
     OBSERVED,
     Group,
@@ -14,6 +15,7 @@ from envgen.train.batch import (
     centred,
     judged,
     micro_batches,
+    rollout_of,
     sampled_tokens,
 )
 
@@ -142,3 +144,13 @@ def test_lost_rollouts_and_order_change_nothing(values: list[float], data: st.Da
     found, others = judged(rewards(*mixed), 7, 4)
     assert found == plain
     assert sorted(r.advantage for r in rows) == sorted(r.advantage for r in others)
+
+
+def test_turns_make_one_row() -> None:
+    turns = [((1, 2), Sampled((3,), (-1.0,), (4,))), ((5,), Sampled((6, 7), (-2.0, -3.0), (4, 5)))]
+    rollout = rollout_of(turns, 1.0, ended="submitted")
+    assert rollout.ids == (1, 2, 3, 5, 6, 7)
+    assert rollout.versions == (-1, -1, 4, -1, 4, 5)
+    assert rollout.logprobs == (0, 0, -1, 0, -2, -3)
+    assert (rollout.turns, rollout.oldest) == (2, 4)
+    assert (rollout.reward, rollout.fault, rollout.ended) == (1.0, "", "submitted")

@@ -12,6 +12,7 @@ from envgen.agent import Sampled, Sampling
 from envgen.agent.scripted import ByteChat, ScriptedSampler
 from envgen.config import TrainConfig
 from envgen.errors import EngineDown, Misconfigured, SamplerDown
+from envgen.export import parquet
 from envgen.pipeline import Stop
 from envgen.records import Job, JobResult, Observation, Opening
 from envgen.sandbox.pool import Pool
@@ -58,6 +59,45 @@ def test_tasks_are_chosen_and_ordered_by_measured_pass_rate(bench: Bench) -> Non
     assert tasks.training[0] == second.slug
     assert tasks.training[-1] == first.slug
     assert chosen(bench, pass_rates=(0.1, 0.9)).training == (bench.items[2].slug,)
+
+
+def relabelled(bench: Bench, *audits: tuple[str | None, str | None]) -> None:
+    """The manifest, with another label and policy for each task."""
+    rows = list(parquet.read(bench.folder.manifest))
+    pairs = zip(rows, audits, strict=True)
+    changed = [row | {"label": label, "audit_policy": policy} for row, (label, policy) in pairs]
+    parquet.write_manifest(bench.folder.manifest, changed)
+
+
+def test_what_its_audit_rejects_is_not_trained_on(bench: Bench) -> None:
+    names = tuple(item.slug for item in bench.items)
+    relabelled(bench, ("ANSWER-LEAK", "proven"), ("ANSWER-LEAK", "report"), (None, None))
+    tasks = chosen(bench)
+    assert (tasks.training, tasks.refused) == (names[1:], 1)
+    assert names[0] not in tasks.known
+    held = chosen(bench, held_out={"label": ["ANSWER-LEAK"]})
+    assert (held.training, held.held_out) == (names[2:], names[1:2])
+    every = chosen(bench, rejected=True)
+    assert (every.training, every.refused) == (names, 0)
+    relabelled(bench, *[("TASK-TRIVIAL", "strict")] * 3)
+    with pytest.raises(Misconfigured, match=r"3 tasks, 3 of them rejected .* train\.rejected"):
+        chosen(bench)
+
+
+def test_a_manifest_of_before_audits_is_trained_on(bench: Bench) -> None:
+    import pyarrow.parquet as pq
+
+    names = tuple(item.slug for item in bench.items)
+    later = ["label", "audit_policy", "kill_rate", "findings", "pass_at_k"]
+    table = pq.read_table(bench.folder.manifest).drop_columns(later)
+    old = table.replace_schema_metadata({"envgen.schema_version": "1"})
+    pq.write_table(old, bench.folder.manifest)
+    assert (chosen(bench).training, chosen(bench).refused) == (names, 0)
+    assert chosen(bench, held_out={"label": ["CLEAN"]}).held_out == ()
+    odd = old.append_column("pass_at_k", [["always"] * TASKS])
+    pq.write_table(odd, bench.folder.manifest)
+    with pytest.raises(Misconfigured, match=r"not hold what is needed \(column pass_at_k\)"):
+        chosen(bench)
 
 
 def test_an_image_that_is_not_there_is_named_before_anything_runs(bench: Bench) -> None:

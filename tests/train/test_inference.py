@@ -1,7 +1,6 @@
 """The sampler against the trainer, weights that change under it, and how turns become ids."""
 
 import asyncio
-import math
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,9 @@ from envgen.agent import Sampling
 from envgen.config import TrainConfig
 from envgen.errors import Misconfigured
 from envgen.records import Message
-from envgen.train.batch import Row
+from envgen.train.batch import Row, rollout_of
 from envgen.train.chat import TemplateChat
-from envgen.train.inference import Transformers, check_gap, open_engine, rollout_of
+from envgen.train.inference import Transformers, check_gap, open_engine
 from envgen.train.policy import Learner
 from tests.train import tiny
 
@@ -103,12 +102,6 @@ def test_a_sampler_with_other_weights_is_refused(tmp_path: Path, do: Do) -> None
     do(main())
 
 
-def test_a_cut_distribution_is_refused(tmp_path: Path, do: Do) -> None:
-    engine = Transformers(settings(tiny.model(tmp_path / "m")), tmp_path / "m", 0)
-    with pytest.raises(Misconfigured, match="whole distribution"):
-        do(engine.sample((1,), Sampling(1, top_p=0.9)))
-
-
 def test_an_error_while_drawing_is_everybodys_and_not_the_end(tmp_path: Path, do: Do) -> None:
     engine = Transformers(settings(tiny.model(tmp_path / "m")), tmp_path / "m", 0)
 
@@ -171,15 +164,3 @@ def test_a_model_without_words_is_refused(tmp_path: Path) -> None:
         TemplateChat(tiny.tokenizer(tmp_path / "t", ""))
     with pytest.raises(Misconfigured, match="no special token"):
         TemplateChat(tiny.tokenizer(tmp_path / "u", tiny.CHATML.replace("<|im_end|>", "")))
-
-
-def test_turns_make_one_row() -> None:
-    from envgen.agent import Sampled
-
-    turns = [((1, 2), Sampled((3,), (-1.0,), (4,))), ((5,), Sampled((6, 7), (-2.0, -3.0), (4, 5)))]
-    rollout = rollout_of(turns, 1.0)
-    assert rollout.ids == (1, 2, 3, 5, 6, 7)
-    assert rollout.versions == (-1, -1, 4, -1, 4, 5)
-    assert rollout.logprobs == (0, 0, -1, 0, -2, -3)
-    assert (rollout.turns, rollout.oldest) == (2, 4)
-    assert not math.isnan(sum(rollout.logprobs))

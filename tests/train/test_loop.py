@@ -20,7 +20,7 @@ from envgen.errors import SamplerDown, TooManyFaults
 from envgen.train.batch import OBSERVED, Rollout
 from envgen.train.inference import Engine
 from envgen.train.loop import CHECKPOINTS, METRICS, Training
-from envgen.train.policy import latest
+from envgen.train.policy import Learner, latest
 from envgen.train.rollouts import Play
 from tests.train import tiny
 
@@ -123,6 +123,57 @@ def test_a_run_that_was_stopped_ends_the_same(tmp_path: Path, straight: Path, do
     assert same(tmp_path, straight)
     assert do(training(tmp_path).run()) == 4  # nothing is left to do
     assert same(tmp_path, straight)
+
+
+def curve(folder: Path, name: str) -> list[int]:
+    """Steps of a curve, as TensorBoard shows it."""
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    events = EventAccumulator(str(folder / "out" / "tensorboard")).Reload()
+    return [event.step for event in events.Scalars(name)]
+
+
+@pytest.mark.parametrize("killed", [True, False])
+def test_the_beginning_is_noted_once(tmp_path: Path, straight: Path, do: Do, killed: bool) -> None:
+    """Killed before there is any checkpoint, or stopped before the first step."""
+    first = training(tmp_path)
+    if killed:
+
+        def dying(phase: str, row: dict[str, float]) -> None:
+            if phase == "optimiser" and len(metrics(tmp_path)) == 2:
+                raise SamplerDown("the engine is gone")
+
+        first.watch = dying
+        with pytest.raises(SamplerDown):
+            do(first.run())
+        assert [row["step"] for row in metrics(tmp_path)] == [0, 1]
+    else:
+        first.stop = lambda: True
+        assert do(first.run()) == 0
+        assert [row["step"] for row in metrics(tmp_path)] == [0]
+    assert (latest(tmp_path / "out" / CHECKPOINTS) is None) == killed
+    assert do(training(tmp_path).run()) == 4
+    assert same(tmp_path, straight)
+    assert curve(tmp_path, "held/out_solved") == [0, 2, 4]
+    assert curve(tmp_path, "solved") == [1, 2, 3, 4]
+
+
+def test_a_checkpoint_is_written_once(
+    tmp_path: Path, do: Do, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the last step is one at which it is saved, and when the run is called again."""
+    written, checkpoint = [], Learner.checkpoint
+
+    def counted(learner: Learner, folder: Path, extra: dict[str, Any]) -> None:
+        written.append(folder.name)
+        checkpoint(learner, folder, extra)
+
+    monkeypatch.setattr(Learner, "checkpoint", counted)
+    for _ in range(2):
+        assert do(training(tmp_path, steps=2).run()) == 2
+        assert written == ["step-2"]
+    assert do(training(tmp_path, steps=3).run()) == 3
+    assert written == ["step-2", "step-3"]
 
 
 PHASES = ("rollouts", "optimiser", "weights", "evaluation", "metrics", "checkpoint")

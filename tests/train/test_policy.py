@@ -1,6 +1,7 @@
 """The model that is trained: what it computes, what a step does, what a checkpoint holds."""
 
 import math
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +143,8 @@ def test_checkpoints_are_whole_or_not_there(tmp_path: Path) -> None:
     model = learner(tmp_path / "m")
     for step in (2, 10, 9):
         model.checkpoint(tmp_path / f"step-{step}", {})
-    (tmp_path / "step-11.part").mkdir()
+    for killed in ("step-11.part", "step-10.old"):  # before the swap, and in it
+        shutil.copytree(tmp_path / "step-9", tmp_path / killed)
     (tmp_path / "step-12").mkdir()
     assert latest(tmp_path) == tmp_path / "step-10"
     (tmp_path / "step-12").rmdir()

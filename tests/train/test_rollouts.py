@@ -81,6 +81,19 @@ def test_a_resumed_source_loses_and_doubles_nothing(moves: list[str]) -> None:
     assert len(source.open) + len(source.again) <= len(everything)
 
 
+def test_a_resumed_source_draws_only_what_it_may() -> None:
+    """A task was removed, or is held out, since the state was kept."""
+    source = Source(("a", "b", "c"), 0, shuffled=False)
+    for number, _ in [source.next() for _ in range(4)]:
+        if number in (1, 2):
+            source.done(number, again=True)
+    state = source.state()
+    assert state["again"] == [(0, "a", 0), (3, "a", 0), (None, "b", 1), (None, "c", 1)]
+    fewer = Source(("b", "d"), 0, shuffled=False)
+    fewer.restore(state)
+    assert [fewer.next() for _ in range(3)] == [(4, "b"), (5, "b"), (6, "d")]
+
+
 # -- batches -----------------------------------------------------------------------------------
 
 

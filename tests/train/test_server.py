@@ -17,7 +17,6 @@ from envgen.errors import Misconfigured, SamplerDown
 from envgen.train import vllm_engine
 
 Do = Callable[[Coroutine[Any, Any, Any]], Any]
-USUAL = Sampling(8, 0.7, 1.0, (9,))
 Answer = Callable[[str, dict[str, Any]], tuple[int, Any]]
 
 
@@ -68,11 +67,11 @@ class Vllm:
         return 200, {"choices": [self.choice]} if path == "/inference/v1/generate" else {}
 
 
-def sample(address: str, do: Do, folder: Path, sampling: Sampling = USUAL) -> Any:
+def sample(address: str, do: Do, folder: Path) -> Any:
     async def main() -> Any:
         config = TrainConfig(sampler="server", server=address)
         async with vllm_engine.server(config, folder, 3) as engine:
-            return await engine.sample((1, 2), sampling)
+            return await engine.sample((1, 2), Sampling(8, 0.7, (9,)))
 
     return do(main())
 
@@ -131,8 +130,3 @@ def test_a_server_that_is_gone_is_named(tmp_path: Path, do: Do) -> None:
         sample(address, do, tmp_path)
     with pytest.raises(Misconfigured, match=r"train\.server"):
         asyncio.run(vllm_engine.server(TrainConfig(), tmp_path, 0).__aenter__())
-
-
-def test_a_cut_distribution_is_not_asked_for(tmp_path: Path, do: Do) -> None:
-    with serving(Vllm()) as address, pytest.raises(Misconfigured, match="whole distribution"):
-        sample(address, do, tmp_path, Sampling(8, 1.0, 0.9))

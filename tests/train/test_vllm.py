@@ -16,8 +16,8 @@ import torch
 from envgen.agent import Sampled, Sampling
 from envgen.config import TrainConfig
 from envgen.errors import SamplerDown
-from envgen.train.batch import Row
-from envgen.train.inference import Engine, check_gap, open_engine, rollout_of
+from envgen.train.batch import Row, rollout_of
+from envgen.train.inference import Engine, check_gap, open_engine
 from envgen.train.policy import Learner
 from tests.train import tiny
 

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from envgen.ledger.batches import Line
 from envgen.llm.batch.dialect import openapi
-from envgen.llm.batch.jobs import Result, State, distinct, failed, parsed
+from envgen.llm.batch.jobs import KEPT, Result, State, distinct, failed, parsed
 from envgen.llm.gemini import NAME, Gemini, body, fault, read
 from envgen.llm.line import line_seen
 from envgen.llm.trouble import Seen, Trouble, trouble
@@ -25,8 +25,6 @@ INLINE_BYTES = 18_000_000
 """Most bytes of a job that carries its requests: the limit is 20 MB for all that is sent."""
 LISTED = 10
 """Pages of a hundred jobs in which one of ours is looked for."""
-KEPT = (400, 403, 404, 405, 409)
-"""What a file that cannot be deleted, or is gone, is answered with."""
 ENDED = frozenset({"SUCCEEDED", "PARTIALLY_SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED"})
 """States that a job does not leave. The SDK's own list lacks one, and a loop over it never ends;
 a paused job is not ended, and is given up at the deadline like one that hangs."""

@@ -12,6 +12,8 @@ from envgen.records import Completion
 
 FIRST_LOOK, MOST_BETWEEN = 15.0, 300.0
 """Seconds to the first look at a job, and the most between two."""
+KEPT = (400, 403, 404, 405, 409)
+"""What a file that cannot be deleted, or is gone, is answered with."""
 
 
 class Result(NamedTuple):

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
 from envgen.ledger.batches import Line
-from envgen.llm.batch.jobs import Result, State, distinct, failed, parsed
+from envgen.llm.batch.jobs import KEPT, Result, State, distinct, failed, parsed
 from envgen.llm.openai import NAME, OpenAI, body, fault, read
 from envgen.llm.trouble import Trouble, trouble
 from envgen.llm.wire import count, decoded, items, mapping, text_of
@@ -17,8 +17,6 @@ LISTED = 10
 """Pages of a hundred jobs in which one of ours is looked for, the newest first."""
 FULL = "token_limit_exceeded"
 """What a job fails with when too many tokens wait for the model already."""
-KEPT = (400, 403, 404, 405, 409)
-"""What a file that cannot be deleted, or is gone, is answered with."""
 _ENDED = ("completed", "expired", "cancelled", "failed")
 
 
