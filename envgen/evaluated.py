@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 from envgen.agent.episode import settings_of
 from envgen.agent.passes import over_tasks
 from envgen.agent.prefix import Reuse, Shape, reuse
+from envgen.axes import AXES
 from envgen.config import AgentConfig
 from envgen.errors import Misconfigured
-from envgen.export import parquet, rollouts, schema
+from envgen.export import parquet, rollouts
 from envgen.records import Episode, Flag
 
 _COLUMNS = [name for name in rollouts.FLAT if name != "keys"]
-BY = tuple(axis for axis in schema.AXES if axis != "persona")
+BY = tuple(axis for axis in AXES if axis != "persona")
 """Axes whose values are told apart; personas are too many to say anything."""
 
 

@@ -15,8 +15,9 @@ from envgen import evaluated
 from envgen.agent.detecting import flags
 from envgen.agent.episode import episode
 from envgen.agent.players import check, player
+from envgen.axes import AXES
 from envgen.errors import Misconfigured
-from envgen.export import parquet, rollouts, schema
+from envgen.export import parquet, rollouts
 from envgen.grade import solve
 from envgen.kit import Kit
 from envgen.ledger import Use
@@ -57,10 +58,10 @@ def where_of(words: Sequence[str]) -> Where:
     found: dict[str, frozenset[str]] = {}
     for word in words:
         axis, equals, values = word.partition("=")
-        if axis not in schema.AXES or not equals:
+        if axis not in AXES or not equals:
             raise Misconfigured(
                 f"--where {word!r}: write AXIS=VALUE or AXIS=VALUE,VALUE; axes are "
-                + ", ".join(schema.AXES)
+                + ", ".join(AXES)
             )
         found[axis] = frozenset(value.strip() for value in values.split(","))
     return found

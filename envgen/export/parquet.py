@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from envgen.axes import AXES
 from envgen.digest import digest, digest_bytes
 from envgen.errors import Misconfigured
 from envgen.export import harbor, schema
-from envgen.export.schema import AXES, READABLE, SCHEMA
+from envgen.export.schema import READABLE, SCHEMA
 from envgen.files import FileTree
 from envgen.records import BuiltTask, Rejection, TaskDraft
 from envgen.writing import aside

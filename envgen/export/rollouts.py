@@ -11,6 +11,7 @@ from typing import Any
 
 from envgen.agent.passes import curve
 from envgen.agent.prefix import reuse
+from envgen.axes import AXES
 from envgen.digest import digest, digest_bytes, short
 from envgen.export import parquet, schema
 from envgen.records import BuiltTask, Episode, Flag
@@ -20,7 +21,7 @@ FLAT = (
     "task",
     "draft",
     "image",
-    *schema.AXES,
+    *AXES,
     "model",
     "settings",
     "sample",
@@ -57,7 +58,7 @@ def row(task: BuiltTask, episode: Episode, flags: Sequence[Flag]) -> parquet.Row
     """An episode as one row."""
     played, score, spec = episode.trajectory, episode.score, task.draft.spec
     turns = played.turns if played else ()
-    axes = {axis: getattr(spec, axis) if spec else None for axis in schema.AXES}
+    axes = {axis: getattr(spec, axis) if spec else None for axis in AXES}
     return {
         "task": episode.slug,
         "draft": episode.play.task,

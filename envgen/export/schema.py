@@ -2,24 +2,13 @@
 
 from typing import Any
 
+from envgen.axes import AXES
 from envgen.export import trails
 
 SCHEMA = "4"
 
 READABLE = ("1", "2", "3", SCHEMA)
 """Version 1 has no columns of an audit, 2 no `pass_at_k`, 3 none of repairs."""
-
-AXES = (
-    "domain",
-    "skill_type",
-    "skills",
-    "persona",
-    "language",
-    "task_complexity",
-    "command_complexity",
-    "verifier",
-    "fixture",
-)
 
 LIMITS = (
     "agent_seconds",

@@ -6,9 +6,10 @@ from pathlib import Path
 
 from envgen.agent import Chat, Policy
 from envgen.agent.episode import Player, play_of
+from envgen.axes import AXES
 from envgen.config import AgentConfig, TrainConfig
 from envgen.errors import Misconfigured
-from envgen.export import parquet, schema
+from envgen.export import parquet
 from envgen.export.unpack import AUDITED, refused
 from envgen.grade import image_request
 from envgen.kit import Kit
@@ -18,7 +19,7 @@ from envgen.submission import check_gradable
 
 _SIMPLE = ("short", "moderate", "complex", "intricate")
 """Values of `task_complexity`, in order."""
-COLUMNS = (*schema.AXES, "author", "label", "base", "task")
+COLUMNS = (*AXES, "author", "label", "base", "task")
 """Of the manifest, to choose tasks by."""
 _LATER = (*AUDITED, "pass_at_k")
 """Columns that audits and evaluations fill in; older manifests lack them."""
