@@ -60,7 +60,7 @@ def row(report: AuditReport, policy: str) -> parquet.Row:
 
 def write(path: Path, rows: Iterable[parquet.Row]) -> int:
     """Write audited tasks; returns how many. Written beside, then renamed."""
-    return parquet.write_rows(path, rows, _schema())
+    return parquet.write_rows(path, rows, columns())
 
 
 def read(path: Path) -> Iterator[AuditReport]:
@@ -97,7 +97,7 @@ def labels_of(row: parquet.Row) -> parquet.Row:
     }
 
 
-def _schema() -> Any:
+def columns() -> Any:
     import pyarrow as pa
 
     text, texts = pa.string(), pa.list_(pa.string())

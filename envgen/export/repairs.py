@@ -30,7 +30,7 @@ def row(mended: Mended) -> parquet.Row:
 
 def write(path: Path, rows: Iterable[parquet.Row]) -> int:
     """Write tasks that repairs were tried on; returns how many. Written beside, then renamed."""
-    return parquet.write_rows(path, rows, _schema())
+    return parquet.write_rows(path, rows, columns())
 
 
 def read(path: Path) -> Iterator[parquet.Row]:
@@ -40,7 +40,7 @@ def read(path: Path) -> Iterator[parquet.Row]:
         yield found | {"trail": trail}
 
 
-def _schema() -> Any:
+def columns() -> Any:
     import pyarrow as pa
 
     text = pa.string()

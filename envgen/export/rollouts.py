@@ -96,7 +96,7 @@ def write(path: Path, rows: Iterable[parquet.Row], new: set[tuple[str, int]]) ->
     path.parent.mkdir(exist_ok=True)
     old = read(path) if path.exists() else iter(())
     kept = (r for r in old if (r["task"], r["sample"]) not in new)
-    return parquet.write_rows(path, (r for part in (kept, rows) for r in part), _schema())
+    return parquet.write_rows(path, (r for part in (kept, rows) for r in part), columns())
 
 
 def read(path: Path, columns: list[str] | None = None) -> Iterator[parquet.Row]:
@@ -167,7 +167,7 @@ def note_manifest(manifest: Path, folder: Path) -> None:
     parquet.write_manifest(manifest, noted())
 
 
-def _schema() -> Any:
+def columns() -> Any:
     import pyarrow as pa
 
     text, count = pa.string(), pa.int64()
