@@ -2,8 +2,8 @@
 
     python scripts/count_commands.py N SEED [FAMILY ...]
 
-For each family (all, unless some are named) N tasks are built and their references run; one line a
-task, then one line for each family and complexity. `envgen/commands.py` says what a command is.
+For each family (all, unless some are named) N tasks are built and their references run; one line
+for each complexity. `envgen/commands.py` says what a command is.
 """
 
 import asyncio
@@ -34,27 +34,31 @@ async def count(spec: TaskSpec, name: str, kit: Kit) -> int | None:
 
 
 async def main(n: int, seed: int, families: tuple[str, ...]) -> int:
-    found: dict[tuple[str, str], list[int]] = defaultdict(list)
-    lost = 0
+    inside = total = lost = 0
     async with open_kit(RunConfig(), Path("data/runs/count-commands"), say=print) as kit:
         for family in chosen(families):
             rows = axes.sample(CATALOGUE, seed, n, support=[family.realises])
             specs = [axes.spec_of(row) for row in rows]
             counts = await asyncio.gather(*(count(spec, family.name, kit) for spec in specs))
+            found: dict[str, list[int]] = defaultdict(list)
             for spec, number in zip(specs, counts, strict=True):
                 lost += number is None
                 if number is not None:
-                    found[family.name, spec.task_complexity].append(number)
-    inside = 0
-    for (name, complexity), numbers in sorted(found.items()):
-        least, most = CATALOGUE.command_range(complexity)
-        good = sum(least <= number <= most for number in numbers)
-        inside += good
-        told = " ".join(map(str, sorted(numbers)))
-        print(f"{name} {complexity} ({least} to {most}): {good} of {len(numbers)} inside: {told}")
-    total = sum(map(len, found.values()))
+                    found[spec.task_complexity].append(number)
+            for complexity, numbers in sorted(found.items()):
+                good = within(family.name, complexity, sorted(numbers))
+                inside, total = inside + good, total + len(numbers)
     print(f"{inside} of {total} inside, {lost} not kept")
     return int(inside < 0.95 * total or lost > 0)
+
+
+def within(name: str, complexity: str, numbers: list[int]) -> int:
+    """How many lie in the range of their complexity; says so."""
+    least, most = CATALOGUE.command_range(complexity)
+    good = sum(least <= number <= most for number in numbers)
+    told = f"{good} of {len(numbers)} inside: {' '.join(map(str, numbers))}"
+    print(f"{name} {complexity} ({least} to {most}): {told}", flush=True)
+    return good
 
 
 if __name__ == "__main__":
