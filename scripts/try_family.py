@@ -2,7 +2,9 @@
 
     python scripts/try_family.py FAMILY [N] [SEED]
 
-For each of N specs: all gates; every wrong solution must not pass; every valid one must pass.
+For each of N specs: all gates; every wrong solution must not pass; every valid one must pass; the
+reference gives as many commands as its task complexity says (`envgen/commands.py` says how they are
+counted).
 Containers are real, and what was executed is kept in data/runs/try-FAMILY, so a second call is fast
 where nothing changed. Ends with exit code 1 when anything is not as it must be.
 """
@@ -15,11 +17,14 @@ from pathlib import Path
 from envgen import axes
 from envgen.authors.procedural import chosen, composition, realised
 from envgen.build import build, explain
+from envgen.commands import commands
 from envgen.config import RunConfig
 from envgen.grade import attempt
 from envgen.kit import Kit, open_kit
 from envgen.ledger import Use
 from envgen.records import BuiltTask, TaskSpec
+
+CATALOGUE = axes.load()
 
 
 async def trial(spec: TaskSpec, name: str, kit: Kit) -> list[str]:
@@ -40,15 +45,19 @@ async def trial(spec: TaskSpec, name: str, kit: Kit) -> list[str]:
             print(f"  {spec.slug} {kind}/{label}: {said}", flush=True)
             if not good:
                 trouble.append(f"{kind}/{label}: {said} | {solved.status} {solved.output[-500:]}")
-    added = task.image.bytes_added
-    print(f"  {spec.slug} baseline {task.baseline}, adds {added} bytes", flush=True)
+    given = await commands(draft, task.image, kit, Use(spec.slug, "commands"))
+    added, count = task.image.bytes_added, len(given)
+    least, most = CATALOGUE.command_range(spec.task_complexity)
+    if not least <= count <= most:
+        trouble.append(f"{count} commands, {spec.task_complexity} is {least} to {most}")
+    told = f"{spec.task_complexity}, {count} commands, baseline {task.baseline}, adds {added} bytes"
+    print(f"  {spec.slug} {told}", flush=True)
     return trouble
 
 
 async def main(name: str, n: int, seed: int) -> int:
     family = chosen((name,))[0]
-    catalogue = axes.load()
-    rows = axes.sample(catalogue, seed, n, support=[family.realises])
+    rows = axes.sample(CATALOGUE, seed, n, support=[family.realises])
     specs = [axes.spec_of(row) for row in rows]
     started = time.monotonic()
     bad = 0

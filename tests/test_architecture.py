@@ -27,7 +27,7 @@ sandbox sandbox.parity sandbox.tail sandbox.shell sandbox.archive sandbox.daemon
 sandbox.scan sandbox.cpus sandbox.containers sandbox.images sandbox.roots sandbox.execs
 sandbox.beside sandbox.fate sandbox.inside sandbox.session sandbox.docker sandbox.scripted
 sandbox.selftest sandbox.pool
-jobs foreign.imported kit grade submission
+jobs foreign.imported kit grade commands submission
 agent agent.prefix agent.policies agent.parsing agent.showing agent.loop agent.episode
 agent.scripted agent.players agent.passes agent.detecting
 authors.fixtures.recipe authors.fixtures.made authors.fixtures.stage authors.fixtures.parts

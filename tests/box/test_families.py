@@ -1,4 +1,5 @@
-"""Every procedural family on real containers: gates, known-wrong and known-valid solutions.
+"""Every procedural family on real containers: gates, known-wrong and known-valid solutions, and
+whether the reference gives as many commands as its task complexity says.
 
 ENVGEN_FAMILY_TASKS says how many tasks of each family are tried (1, unless it says otherwise).
 """
@@ -11,6 +12,7 @@ import pytest
 from envgen import axes
 from envgen.authors.procedural import chosen, composition, names, realised
 from envgen.build import build, explain
+from envgen.commands import commands
 from envgen.files import FileTree
 from envgen.grade import attempt, grade, other_conditions
 from envgen.kit import Kit
@@ -23,6 +25,7 @@ pytestmark = pytest.mark.box
 TASKS = int(os.environ.get("ENVGEN_FAMILY_TASKS", "1"))
 SEED = int(os.environ.get("ENVGEN_FAMILY_SEED", "0"))
 REPEATS = 3
+CATALOGUE = axes.load()
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +52,7 @@ def test_family_keeps_its_promises(
 
 async def tried(name: str, kit: Kit) -> list[str]:
     support = [chosen((name,))[0].realises]
-    specs = [axes.spec_of(row) for row in axes.sample(axes.load(), SEED, TASKS, support=support)]
+    specs = [axes.spec_of(row) for row in axes.sample(CATALOGUE, SEED, TASKS, support=support)]
     said = await asyncio.gather(*(troubles(spec, name, kit) for spec in specs))
     return [line for one in said for line in one]
 
@@ -62,6 +65,10 @@ async def troubles(spec: TaskSpec, name: str, kit: Kit) -> list[str]:
     if not isinstance(task, BuiltTask):
         return [f"{spec.slug} {task.code}: {task.detail}"]
     found = [] if task.baseline < 1 else [f"{spec.slug} the untouched container earns all"]
+    least, most = CATALOGUE.command_range(spec.task_complexity)
+    given = await commands(draft, task.image, kit, Use(spec.slug, "commands"))
+    if not least <= len(given) <= most:
+        found.append(f"{spec.slug} {spec.task_complexity}, and {len(given)} commands")
 
     async def judged(kind: str, label: str, tree: FileTree) -> str:
         use = Use(spec.slug, f"{kind}:{label}")

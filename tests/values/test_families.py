@@ -1,9 +1,14 @@
 """The pure part of the procedural families: many different tasks, the same ones every time."""
 
+import io
 import json
 import os
+import re
 import subprocess
 import sys
+import tarfile
+import zipfile
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -151,3 +156,28 @@ def test_families_together_realise(axis: str) -> None:
     assert realised >= WANTED[axis]
     drawn = {getattr(spec, axis) for name in names() for spec in specs(name)}
     assert drawn >= WANTED[axis]
+
+
+def archives(data: bytes) -> Iterator[dict[str, bytes]]:
+    """What an archive holds, and what the archives in it do."""
+    if zipfile.is_zipfile(io.BytesIO(data)):
+        with zipfile.ZipFile(io.BytesIO(data)) as folder:
+            held = {name: folder.read(name) for name in folder.namelist()}
+    else:
+        with tarfile.open(fileobj=io.BytesIO(data)) as tree:
+            held = {m.name: tree.extractfile(m).read() for m in tree}  # type: ignore[union-attr]
+    yield held
+    for name, inner in held.items():
+        if re.search(r"\.(zip|tgz|tar(\.\w+)?)$", name):
+            yield from archives(inner)
+
+
+@pytest.mark.parametrize("seed", [SEED, 4243])
+def test_no_archive_of_a_hand_over_is_empty(seed: int) -> None:
+    """`unzip` fails on one, and so would a reference."""
+    family = chosen(("archive_recovery",))[0]
+    rows = axes.sample(CATALOGUE, seed, 60, support=[family.realises])
+    for row in rows:
+        files = composition(axes.spec_of(row), family).files
+        outer = [f.data for p, f in files.items() if re.search(r"\.(zip|tgz|tar(\.\w+)?)$", p)]
+        assert all(held for held in archives(outer[0]))

@@ -68,6 +68,13 @@ def rng_of(spec: TaskSpec, family: str) -> random.Random:
     return random.Random(seed)
 
 
+def introduced(persona: str) -> str:
+    """A persona as the object of "I am"."""
+    if persona.startswith("only "):
+        return f"the {persona}"
+    return f"an {persona}" if persona[:1].lower() in "aeio" else f"a {persona}"
+
+
 class Material:
     """The files in a family's `task/` folder."""
 

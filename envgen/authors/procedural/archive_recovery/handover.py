@@ -77,8 +77,11 @@ def _documents(rng: random.Random, rules: Rules, folders: Sequence[str]) -> list
         folder = folders[place % len(folders)]
         source = f"{folder}/{_base(rng, rules, numbers.pop())}"
         documents.append(_one(rng, rules, source, f"{rules.scenario.prefix}-{ref:04d}"))
-    troubled = rng.sample(range(count), 12 if rules.moderate else 8)
-    corrupt, missing, twins = troubled[:3], troubled[3:5], troubled[5:]
+    # The first document of each folder is there: archivers make no archive of nothing.
+    missing = rng.sample(range(len(folders), count), 2)
+    others = [place for place in range(count) if place not in missing]
+    troubled = rng.sample(others, 10 if rules.moderate else 6)
+    corrupt, twins = troubled[:3], troubled[3:]
     for place in corrupt:
         documents[place] = _changed(rng, documents[place])
     for place in missing:

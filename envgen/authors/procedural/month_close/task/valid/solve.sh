@@ -1,0 +1,3 @@
+#!/bin/bash
+set -eu
+python3 /solution/close.py /solution/rules.json

@@ -1,0 +1,3 @@
+#!/bin/bash
+set -eu
+python3 /solution/listen.py /solution/rules.json

