@@ -1,6 +1,6 @@
 """Recordings of rotating machines: learn their condition from labelled clips.
 
-Speed, loudness and hum differ from clip to clip, so only what is measured in turns of the shaft tells.
+Speed, loudness and hum differ from clip to clip: only lines in turns of the shaft tell.
 """
 
 import json
@@ -17,7 +17,7 @@ WRONG = ("majority", "loudness", "fixed_bands", "file_order")
 GOAL = 0.9
 MACHINES = (
     ("pumps", "the pumps of a waterworks"), ("fans", "the fans of a tunnel"),
-    ("blowers", "the blowers of a sewage plant"), ("turbines", "small turbines in a mountain stream"),
+    ("blowers", "the blowers of a sewage plant"), ("turbines", "turbines in a mountain stream"),
     ("compressors", "the compressors of a dairy"), ("mixers", "the mixers of a paint factory"),
     ("coolers", "the cooling fans of a computing centre"),
 )  # fmt: skip
@@ -43,16 +43,18 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
     stem, machines = rng.choice(MACHINES)
     kinds = ["healthy", *rng.sample([k for k in NAMES if k != "healthy"], rng.choice((3, 4)))]
     classes = {rng.choice(NAMES[kind]): kind for kind in kinds}
-    machine = {"blades": rng.randrange(5, 12), "strokes": round(rng.uniform(3.2, 4.4), 2),
-               "slip": round(rng.uniform(0.3, 0.45), 2), "ring": rng.randrange(1500, 2400)}  # fmt: skip
-    train = _clips(rng, classes, 48, 9, "train")
-    new = _clips(rng, classes, 26, 7, "new")
+    machine = {
+        "blades": rng.randrange(5, 12), "strokes": round(rng.uniform(3.2, 4.4), 2),
+        "slip": round(rng.uniform(0.3, 0.45), 2), "ring": rng.randrange(1500, 2400),
+    }  # fmt: skip
+    train = _clips(rng, classes, 36, 9, "train")
+    new = _clips(rng, classes, 20, 7, "new")
     fresh = _clips(rng, classes, 14, 6, "") if complex_ else []
     folder = f"{stem}-{rng.randrange(10, 99)}"
     words: dict[str, Any] = {
         "spec": spec, "complex": complex_, "machines": machines, "machine": machine,
         "classes": classes, "texts": _texts(machine), "folder": folder, "train": len(train),
-        "new": len(new), "goal": GOAL, "opening": rng.choice(OPENINGS), "seconds": 0.7,
+        "new": len(new), "goal": GOAL, "opening": rng.choice(OPENINGS), "seconds": 0.6,
     }  # fmt: skip
     tables = {
         "labels.csv": _table("file,rpm,label", train, ("file", "rpm", "label")),
@@ -61,14 +63,14 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
     }
     truth = {"machine": machine, "new": new, "fresh": fresh, "goal": GOAL}
     plan = json.dumps({"machine": machine, "clips": train + new})
-    home = f"home/agent/{folder}"
+    home, synth = f"home/agent/{folder}", MATERIAL.text("synth.py")
     return Composition(
         title=f"Condition of {machines} by their sound",
         instruction=MATERIAL.render("instruction.md.j2", **words),
         files=FileTree({f"{home}/{path}": text for path, text in tables.items()}),
-        recipes=(Recipe("tools", FileTree({"synth.py": MATERIAL.text("synth.py"), "plan.json": plan}),
+        recipes=(Recipe("tools", FileTree({"synth.py": synth, "plan.json": plan}),
                         ("python3", "synth.py", "plan.json", "/out"), home),),
-        tests=FileTree({"check.py": MATERIAL.text("check.py"), "synth.py": MATERIAL.text("synth.py"),
+        tests=FileTree({"check.py": MATERIAL.text("check.py"), "synth.py": synth,
                         "truth.json": json.dumps(truth)}),
         solution=_solution(words, ""),
         wrong={way: _solution(words, way) for way in WRONG},
@@ -88,13 +90,14 @@ def _clips(
     rng: random.Random, classes: dict[str, str], healthy: int, others: int, folder: str
 ) -> list[dict[str, Any]]:
     """Clips in no order; names say nothing."""
-    labels = [label for label, kind in classes.items()
-              for _ in range(healthy if kind == "healthy" else others + rng.randrange(3))]  # fmt: skip
+    count = {k: healthy if k == "healthy" else others + rng.randrange(3) for k in classes.values()}
+    labels = [label for label, kind in classes.items() for _ in range(count[kind])]
     rng.shuffle(labels)
     clips = []
     for name, label in zip(rng.sample(range(1000, 9999), len(labels)), labels, strict=True):
         file = f"clip_{name}.wav"
-        clips.append({"file": file, "path": f"{folder}/{file}", "label": label, "kind": classes[label],
+        clips.append({"file": file, "path": f"{folder}/{file}", "label": label,
+                      "kind": classes[label],
                       "rpm": rng.randrange(1020, 2640), "seed": rng.getrandbits(40)})  # fmt: skip
     return clips
 
@@ -110,9 +113,9 @@ def _texts(machine: dict[str, Any]) -> dict[str, str]:
         "healthy": "nothing of what follows; a little at f and at 2 f is always there.",
         "imbalance": "a strong line at f.",
         "misalignment": "a strong line at 2 f, whatever there is at f.",
-        "bearing": f"short strokes {machine['strokes']} times a turn, each of which rings far above 1000 Hz.",
+        "bearing": f"strokes, {machine['strokes']} a turn, each of which rings far above 1000 Hz.",
         "cavitation": "steady noise over the whole spectrum, much more than microphones make.",
-        "belt": f"the line of the blades has neighbours on both sides, {machine['slip']} f away from it.",
+        "belt": f"neighbours of the line of the blades, {machine['slip']} f away on both sides.",
     }
 
 
@@ -129,7 +132,7 @@ FAMILY = Family(
         "domain": frozenset({"data_science"}),
         "skill_type": frozenset({"classification"}),
         "skills": frozenset({
-            "class_imbalance_handling", "ensemble_building", "confusion_matrix_reading",
+            "class_imbalance_handling", "threshold_calibration", "confusion_matrix_reading",
             "feature_engineering", "train_validation_split", "prediction_export",
         }),
         "language": frozenset({"python"}),

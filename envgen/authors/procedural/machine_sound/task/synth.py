@@ -10,7 +10,7 @@ import random
 import sys
 import wave
 
-RATE, SECONDS = 8000, 0.7
+RATE, SECONDS = 8000, 0.6
 
 
 def tone(hertz, loud, phase):
@@ -29,11 +29,14 @@ def clip(machine, one):
     if kind == "misalignment":
         first, second = rng.uniform(0.02, 0.25), rng.uniform(0.6, 1.3)
     depth = rng.uniform(0.6, 0.95) if kind == "belt" else rng.uniform(0, 0.08)
-    parts = [(blade, 1.0), (2 * blade, rng.uniform(0.2, 0.5)), (shaft, first), (2 * shaft, second),
-             (50, rng.uniform(0, 0.22)), (100, rng.uniform(0, 0.2)),
-             (blade - machine["slip"] * shaft, depth / 2), (blade + machine["slip"] * shaft, depth / 2)]  # fmt: skip
+    side = machine["slip"] * shaft
+    parts = [
+        (blade, 1.0), (2 * blade, rng.uniform(0.2, 0.5)), (shaft, first), (2 * shaft, second),
+        (50, rng.uniform(0, 0.22)), (100, rng.uniform(0, 0.2)),
+        (blade - side, depth / 2), (blade + side, depth / 2),
+    ]  # fmt: skip
     tones = [tone(hertz, loud, rng.uniform(0, 6.28)) for hertz, loud in parts]
-    samples = [sum(values) for values in zip(*tones)]
+    samples = [sum(values) for values in zip(*tones)]  # noqa: B905
     hiss = rng.uniform(0.03, 0.09)
     if kind == "cavitation":
         hiss = rng.uniform(0.45, 0.9)
