@@ -8,6 +8,7 @@ import hashlib
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import quote
 
 import jinja2
 from markupsafe import Markup
@@ -34,8 +35,13 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"bytes": size, "figure": figure, "count": count}
+    environment.filters |= {"bytes": size, "figure": figure, "count": count, "segment": _segment}
     return environment
+
+
+def _segment(value: str) -> str:
+    """A name as one part of a path."""
+    return quote(value, safe="", errors="replace")
 
 
 def _seen(value: object) -> object:

@@ -53,25 +53,26 @@ NASTY = (
     "Z\u0337\u0335\u0336\u0334\u0333\u0332\u0331\u0330\u032falgo \ud800",
 )
 TEXT = "\n".join(NASTY)
+TITLES = (NASTY[0], f"{NASTY[2]} {NASTY[3]}")
 KEY = "sha256:" + "ab" * 32
 WORST = 'a"><script>alert(9)</script>/../../etc/passwd'
 """A name that a manifest of somebody else may hold."""
 
 
 def run(folder: RunFolder, golden: TaskDraft) -> RunFolder:
-    """Write the run: the 18 tasks of the sample, two hostile ones, four that were rejected."""
+    """Write the run: of the 18 tasks of the sample two became hostile and three were rejected."""
     folder.path.mkdir(parents=True)
     settings = config.load(SAMPLE / "config.yaml", [])
     config.save(settings, folder.config)
     runs.draw(folder, settings, "procedural")
     rows = list(parquet.read(SAMPLE / "manifest.parquet"))
     tasks = [_built(parquet.draft_of(row)) for row in rows]
-    hostile = [_hostile(golden, number) for number in range(2)]
-    built = [*tasks[:-3], *hostile]
-    written = [*rows[:-3], *map(_row, hostile)]
-    written.append(_row(hostile[0]) | {"task": WORST, "title": NASTY[0]})
+    hostile = [_hostile(golden, n, task) for n, task in enumerate(tasks[13:15])]
+    built = [*tasks[:13], *hostile]
+    odd = {"persona": TEXT.encode(errors="replace").decode()[:99]}
+    written = [*rows[:13], *(_row(task) | odd for task in hostile)]
     parquet.write_manifest(folder.manifest, written)
-    lost = [(tasks[-3], "reference"), (tasks[-2], "reference"), (tasks[-1], "repair")]
+    lost = [(tasks[15], "reference"), (tasks[16], "reference"), (tasks[17], "repair")]
     parquet.write_rejections(folder.rejections, [_lost(*one) for one in lost])
     audits.write(folder.audits, [audits.row(_audit(t, n), "proven") for n, t in enumerate(built)])
     audits.label_manifest(folder.manifest, folder.audits)
@@ -81,6 +82,13 @@ def run(folder: RunFolder, golden: TaskDraft) -> RunFolder:
     rollouts.note_manifest(folder.manifest, folder.rollouts)
     _trained(folder)
     asyncio.run(_executed(folder, [task.draft.slug for task in built]))
+    return folder
+
+
+def strange(folder: RunFolder, golden: TaskDraft) -> RunFolder:
+    """A manifest alone, whose task has a name that no run of ours would give."""
+    folder.path.mkdir(parents=True)
+    parquet.write_manifest(folder.manifest, [_row(_built(golden)) | {"task": WORST}])
     return folder
 
 
@@ -103,16 +111,9 @@ def _built(draft: TaskDraft) -> BuiltTask:
     )  # fmt: skip
 
 
-def _hostile(golden: TaskDraft, number: int) -> BuiltTask:
-    """A task all of whose texts are nasty, with files that are large, binary, or both."""
-    assert golden.spec is not None
-    spec = golden.spec.model_copy(
-        update={
-            "index": 90 + number,
-            "slug": f"data_querying-hostile{number}",
-            "persona": TEXT[:99],
-        }
-    )
+def _hostile(golden: TaskDraft, number: int, task: BuiltTask) -> BuiltTask:
+    """A task all of whose texts are nasty, with files that are large, binary, or both; its spec is
+    that of another."""
     files = {
         "home/agent/many.csv": ("id,value\n" + "1,2\n" * 9_000).encode(),
         "home/agent/blob.bin": b"\x00\xff" * 999,
@@ -123,8 +124,8 @@ def _hostile(golden: TaskDraft, number: int) -> BuiltTask:
     return _built(
         golden.model_copy(
             update={
-                "spec": spec,
-                "title": NASTY[number].encode(errors="replace").decode(),
+                "spec": task.draft.spec,
+                "title": TITLES[number],
                 "instruction": plain * (1 + 900 * number),
                 "tests": FileTree({"check.py": plain, "truth.json": b"{}"}),
                 "solution": FileTree({"solve.sh": plain}),
