@@ -23,8 +23,11 @@ class Task:
     """The axes with one value; none of an import."""
     author: str = ""
     base: str = ""
+    base_content: str = ""
     label: str = ""
     """Of its audit, as it was found; empty where there was none."""
+    label_before: str = ""
+    """What a repair was tried for."""
     label_after: str = ""
     """Of the repaired task."""
     proven: tuple[str, ...] = ()

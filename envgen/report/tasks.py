@@ -100,6 +100,7 @@ def _kept(row: parquet.Row) -> Task:
         step=KEPT,
         axes=_axes(row),
         **{name: row[name] for name in ("author", "base", "image_bytes", "baseline")},
+        base_content=row["base_content"],
     )
 
 
@@ -126,6 +127,7 @@ def _repair(row: parquet.Row | None) -> dict[str, Any]:
     return {
         "repair": "accepted" if row["label_after"] else "refused",
         "ways": tuple(row["ways"]),
+        "label_before": row["label_before"],
         "label_after": row["label_after"] or "",
         "refusal": found.refusal(row),
     }

@@ -221,7 +221,7 @@ def repairs(report: Report) -> Section:
         for r in found.refusals
     ]
     tables = [
-        _outcomes("By label", "label", found.labels, "label"),
+        _outcomes("By label", "label", found.labels, "label_before"),
         _outcomes("By what was last tried", "way", found.ways, "ways"),
     ]
     if refusals:
@@ -246,11 +246,11 @@ def _outcomes(caption: str, what: str, found: Sequence[Outcome], field: str) -> 
 
 def provenance(report: Report) -> Section:
     """Where everything comes from."""
-    fields = {"author": "author", "base, content": "base"}
+    fields = {"author": "author", "base, content": "base_content"}
     rows = []
     for p in report.provenance:
         field = fields.get(p.what)
-        value = p.value.split(" ")[0] if field == "base" else p.value
+        value = p.value.rpartition(" ")[2] if field == "base_content" else p.value
         chosen = only({field: value, "step": KEPT}) if field else only({"step": KEPT})
         told = Cell("") if p.tasks is None else Cell(f"{p.tasks:,}", p.tasks, chosen)
         rows.append((Cell(p.what), Cell(p.value, code=True), told))

@@ -64,7 +64,8 @@ FIELDS = (
     Field("step", "word", _own("step"), "outcome"),
     Field("code", "word", _own("code")),
     *(Field(axis, "word", _axis(axis), _TITLES.get(axis, "")) for axis in AXES),
-    *(Field(name, "word", _own(name)) for name in ("author", "base", "label_after", "refusal")),
+    *(Field(name, "word", _own(name)) for name in ("author", "base", "base_content")),
+    *(Field(name, "word", _own(name)) for name in ("label_before", "label_after", "refusal")),
     Field("label", "word", _own("label"), "audit"),
     *(
         Field(name, "words", _own(name))
