@@ -36,6 +36,7 @@ def report(folder: RunFolder, settings: RunConfig) -> Report:
         costs = {cost.task: cost for cost in spending.by_task()}
         tasks = tuple(tasks_of.lines(specs, files, costs))
         kept = [task for task in tasks if task.step == KEPT]
+        names = {task.found_as: task.task for task in tasks}
         return Report(
             run=folder.path.name,
             manifest=str(folder.manifest),
@@ -52,7 +53,7 @@ def report(folder: RunFolder, settings: RunConfig) -> Report:
                 for s in spending.by_step()
             ),
             slowest=tuple(
-                Slow(s.task, round(s.seconds, 2))
+                Slow(names.get(s.task, s.task), round(s.seconds, 2))
                 for s in spending.slowest("image", "build", SLOWEST)
             ),
             image_bytes=_spread(kept, "image_bytes"),

@@ -1,5 +1,6 @@
 """What audits and repairs came to, over a whole run."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, get_args
@@ -129,8 +130,10 @@ def repairs(rows: Sequence[dict[str, Any]]) -> Repairs | None:
 
 
 def refusal(row: dict[str, Any]) -> str:
-    """Why a repair was refused, without what differs from task to task."""
-    return "" if row["label_after"] else clean(row["reason"].partition(":")[0])[:120]
+    """Why a repair was refused: its first reason, with `N` for the figures that differ from task to
+    task."""
+    first = "" if row["label_after"] else clean(" ".join(row["reason"].split(";")[0].split()))
+    return re.sub(r"\d+(\.\d+)?", "N", first)[:120]
 
 
 def _outcomes(pairs: Iterable[tuple[str, dict[str, Any]]]) -> tuple[Outcome, ...]:

@@ -127,7 +127,11 @@ def training(report: Report) -> Section | None:
 def spending(report: Report) -> Section:
     """Seconds and dollars by step and for each kept task; the slowest builds."""
     own = [task for task in report.tasks if task.step == KEPT]
-    slow = [(Cell(s.task, task=s.task), decimal(s.seconds, 1)) for s in report.slowest]
+    known = {task.task for task in report.tasks}  # the ledger may know of others
+    slow = [
+        (Cell(s.task, task=s.task if s.task in known else ""), decimal(s.seconds, 1))
+        for s in report.slowest
+    ]
     tables = [
         _efforts(report),
         _spread("Seconds of kept tasks", "seconds", own, lambda v: f"{figure(v, 0)} s"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, NamedTuple
 
 from envgen.errors import Misconfigured
@@ -14,14 +15,11 @@ from envgen.web.visible import Cut, cut, file_text
 
 FILE, PAGE, FILES = 20_000, 600_000, 300
 """Most characters of a file and of all files of a page, and files that are named."""
-DIFF, SCRIPT, TRIALS, EPISODES, FINDINGS = 60_000, 6_000, 400, 400, 100
+DIFF, SCRIPT, ATTACK, TRIALS, EPISODES, FINDINGS = 60_000, 6_000, 8, 400, 400, 100
 AROUND = 2
 """Lines before and after the one that a finding names."""
 PARTS = ("environment", "tests", "solution")
-DOCKERFILE = "environment/Dockerfile"
 FULL = Cut("", "not shown: this page is full")
-KIT = "tests/verifiers/"
-"""Files of the verifier kit stand last: they are the same in every task."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,8 @@ class FindingView:
     id: str
     finding: Finding
     trial: Trial | None
-    script: Cut
+    files: Sequence[FileView]
+    """Of the attack, its script first."""
     places: Sequence[Lines]
 
 
@@ -104,7 +103,7 @@ def look(folder: RunFolder, task: Task) -> TaskView:
     kept = task.step == KEPT
     path = folder.manifest if kept else folder.rejections
     row = next(parquet.read(path, task=task.task), {}) if path.exists() else {}
-    tree, trouble = _tree(row) if kept and row else (FileTree(), "")
+    tree, trouble = _files(row) if kept and row else (FileTree(), "")
     parts = tuple(_parts(tree))
     report = _report(folder, task)
     repair = _repair(folder, task)
@@ -138,22 +137,26 @@ def look(folder: RunFolder, task: Task) -> TaskView:
     )
 
 
-def _tree(row: parquet.Row) -> tuple[FileTree, str]:
+def _files(row: parquet.Row) -> tuple[FileTree, str]:
+    """The files of a kept task under the names that findings use: those of the environment by
+    their places in the image, tests without the kit. Without them, why."""
     try:
-        return parquet.tree_of(row), ""
+        draft = parquet.draft_of(row)
     except Misconfigured as error:
         return FileTree(), str(error)
+    trees = draft.environment.files, draft.tests, draft.solution
+    each = (tree.under(name) for name, tree in zip(PARTS, trees, strict=True))
+    return reduce(FileTree.merged, each), ""
 
 
 def _parts(tree: FileTree) -> Iterator[Part]:
     """Files folder by folder, until the page has as much text as it can carry."""
     left, number = PAGE, 0
     for name in PARTS:
-        own = {f"{name}/{path}": file for path, file in tree.below(name).items()}
-        listed = sorted(own.keys() - {DOCKERFILE}, key=lambda path: (path.startswith(KIT), path))
+        listed = [path for path in tree if path.startswith(f"{name}/")]
         views = []
         for path in listed[:FILES]:
-            file = own[path]
+            file = tree[path]
             shown = file_text(file.data, min(FILE, left)) if left else FULL
             left, number = left - len(shown.text), number + 1
             mode = f"{file.mode:o}"
@@ -201,15 +204,26 @@ def _finding(
     report: AuditReport, finding: Finding, tree: FileTree, parts: Sequence[Part]
 ) -> FindingView:
     trial = next((t for t in report.trials if f"{t.probe}:{t.name}" == finding.trial), None)
-    script = trial.tree.get("solve.sh") if trial else None
     anchors = {view.path: view.anchor for part in parts for view in part.files}
     return FindingView(
         id=audits.finding_id(report, finding),
         finding=finding,
         trial=trial,
-        script=file_text(script.data, SCRIPT) if script else Cut(""),
+        files=_attack(trial) if trial else [],
         places=[_lines(p.file, p.line, tree, anchors) for p in finding.places[:20]],
     )
+
+
+def _attack(trial: Trial) -> list[FileView]:
+    """The script of an attack, and the files that it uses."""
+    tree = trial.tree
+    script = tree["solve.sh"].data.decode(errors="replace") if "solve.sh" in tree else ""
+    used = [n for n in tree if n.startswith("files/") or f"/solution/{n}" in script]
+    names = [name for name in ("solve.sh", *used) if name in tree][:ATTACK]
+    return [
+        FileView(n, len(tree[n].data), f"{tree[n].mode:o}", file_text(tree[n].data, SCRIPT), "")
+        for n in names
+    ]
 
 
 def _lines(path: str, line: int, tree: FileTree, anchors: dict[str, str]) -> Lines:

@@ -210,8 +210,13 @@ def test_long_tables_are_filtered(page_file: Path, look: Look) -> None:
 # -- for everybody -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["report", "hostile", "weak", "episode"])
+@pytest.mark.parametrize(
+    ("name", "scheme"),
+    [
+        *((name, "light") for name in ("report", "hostile", "weak", "episode")),
+        *((name, "dark") for name in ("report", "weak")),
+    ],
+)
 def test_no_fault_that_a_checker_finds(
     name: str, scheme: str, url: str, look: Look, places: Places
 ) -> None:

@@ -55,7 +55,7 @@ def test_repairs_by_label_and_way(found: Report) -> None:
     assert found.repairs
     assert found.repairs.labels == (Outcome("VERIFIER-TOO-WEAK", 4, 3),)
     assert found.repairs.ways == (Outcome("pinned", 4, 3),)
-    assert found.repairs.refusals == (Refusal("other attacks", 1),)
+    assert found.repairs.refusals == (Refusal("other attacks: emptying:cut pays N", 1),)
 
 
 def test_episodes_are_told_by_axis(found: Report) -> None:
