@@ -7,7 +7,7 @@ TRAIN  := .venv-train
 VLLM   := .venv-vllm
 
 .DEFAULT_GOAL := help
-.PHONY: help install engine demo test test-train test-vllm lint format types bench sample clean
+.PHONY: help install engine browser demo test test-train test-vllm lint format types bench sample clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,10 +22,13 @@ $(STAMP): pyproject.toml
 engine: ## use a running Docker or Podman; else install and start Docker (root on Debian or Ubuntu)
 	@scripts/engine.sh
 
+browser: ## use an installed browser; else install Chromium (root on Debian)
+	@scripts/browser.sh
+
 demo: install engine ## twelve proven tasks, from nothing
 	@$(BIN)/envgen run --run demo --n 12 --author procedural
 
-test: install engine lint types ## everything: style, types, and the whole test suite on real containers
+test: install engine browser lint types ## everything: style, types, and the whole test suite on real containers, pages in a browser
 	@$(BIN)/envgen bases build
 	@$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
 

@@ -4,6 +4,7 @@ import sys
 
 from bench.episodes import episodes
 from bench.gates import gates
+from bench.pages import pages
 from bench.pipeline import pipeline
 from bench.sampler import sampler
 from bench.startup import startup
@@ -16,6 +17,7 @@ PARTS = {
     "pipeline": pipeline,
     "gates": gates,
     "episodes": episodes,
+    "pages": pages,
 }
 
 

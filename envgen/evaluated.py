@@ -91,9 +91,9 @@ def summary(file: File, shape: Shape | None = None) -> dict[str, Any]:
 
 
 def overview(folder: Path) -> list[dict[str, Any]]:
-    """What a report says of each evaluation of a run: the summary without axes and tasks."""
+    """What a report says of each evaluation of a run: the summary without its tasks."""
     found = [summary(file) for file in named(folder, None)] if rollouts.files(folder) else []
-    return [{n: v for n, v in each.items() if n not in ("by_axis", "tasks")} for each in found]
+    return [{n: v for n, v in each.items() if n != "tasks"} for each in found]
 
 
 def _reuse(file: File, played: Sequence[parquet.Row], shape: Shape | None) -> Reuse:

@@ -76,6 +76,11 @@ class RunFolder:
         return self.path / "critic.json"
 
     @property
+    def report(self) -> Path:
+        """For a browser; `report.json` beside it is for scripts."""
+        return self.path / "report.html"
+
+    @property
     def drafts(self) -> Path:
         return self.path / "drafts"
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from envgen.doctor import Finding
     from envgen.ledger.attempts import Spent
     from envgen.letters import Letter
+    from envgen.report import Report
 
 
 STEPS = 20
@@ -31,37 +32,53 @@ def balance_table(found: Mapping[str, Balance]) -> None:
     printed("balance, exp(H)/N", ("axis", "score", "reachable", "values"), rows)
 
 
-def funnel_table(found: Mapping[str, Any]) -> None:
+def funnel_table(found: "Report") -> None:
     """What was left after each step."""
-    rows = [(row["step"], str(row["lost"]), str(row["left"])) for row in found["funnel"]]
-    printed(f"run {found['run']}", ("step", "lost", "left"), rows)
+    rows = [(row.step, str(row.lost), str(row.left)) for row in found.funnel]
+    printed(f"run {found.run}", ("step", "lost", "left"), rows)
 
 
-def report_tables(found: Mapping[str, Any]) -> None:
+def report_tables(found: "Report") -> None:
     """The whole report."""
     funnel_table(found)
-    if found["rejections"]:
-        rejected = [(r["task"], r["code"], r["detail"][:120]) for r in found["rejections"]]
+    if found.rejections:
+        rejected = [(r.task, r.code, r.detail[:120]) for r in found.rejections]
         printed("rejected", ("task", "code", "detail"), rejected)
-    before, after = found["balance"]["before"], found["balance"]["after"]
+    before, after = found.balance.before, found.balance.after
     balance = [(name, f"{v:.4f}", f"{after.get(name, 0):.4f}") for name, v in before.items()]
     printed("balance before and after attrition", ("axis", "before", "after"), balance)
-    times = [(r["kind"], r["step"], str(r["times"]), f"{r['total']:.1f}") for r in found["seconds"]]
+    _soundness(found)
+    times = [(r.kind, r.step, str(r.times), f"{r.total:.1f}") for r in found.seconds]
     printed("engine time", ("kind", "step", "times", "seconds"), times)
-    spread = found["image_bytes"]
+    spread = found.image_bytes
     if spread:
-        row = tuple(f"{spread[name]:.0f}" for name in ("median", "most", "total"))
+        row = tuple(f"{value:.0f}" for value in (spread.median, spread.most, spread.total))
         printed("bytes that tasks add to their bases", ("median", "most", "total"), [row])
     played = [
         (e["model"], e["settings"], str(e["attempts"]), *_ends(e["pass_at"]), _figure(e["reward"]),
          " ".join(f"{code} {n['episodes']}" for code, n in e["flags"].items()))
-        for e in found["evaluations"]
+        for e in found.evaluations
     ]  # fmt: skip
     if played:
         columns = ("model", "settings", "attempts", "pass@1", "pass@k", "reward", "flags")
         printed("evaluations", columns, played)
-    if found["training"]:
-        training_table(found["training"])
+    if found.training:
+        training_table(found.training)
+
+
+def _soundness(found: "Report") -> None:
+    """Labels, attacks and repairs, where there are any."""
+    if found.audit:
+        labels = [
+            (m.label, str(m.tasks), str(m.proven), str(m.suspected)) for m in found.audit.labels
+        ]
+        printed(f"audit, policy {found.audit.policy}", ("label", "tasks", "proven", "suspected"),
+                labels)  # fmt: skip
+        rows = [(p.probe, str(p.trials), str(p.paid), str(p.passed)) for p in found.audit.probes]
+        printed("attacks", ("probe", "trials", "earned something", "passed"), rows)
+    if found.repairs:
+        rows = [(o.name, str(o.tasks), str(o.accepted)) for o in found.repairs.labels]
+        printed("repairs", ("label", "tasks", "accepted"), rows)
 
 
 def training_table(steps: Sequence[Mapping[str, float]]) -> None:

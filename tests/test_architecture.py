@@ -18,7 +18,7 @@ __init__ errors digest files writing records share prompts config
 axes.catalogue axes.cells axes.row axes.yamlfile axes.loader axes.fit axes.walk axes.deal
 axes.sampler axes.measure axes.table axes
 foreign.shared foreign dockerfile bases
-ledger.disk ledger.blobs ledger.attempts ledger.batches ledger.effects ledger
+ledger.disk ledger.blobs ledger.attempts ledger.batches ledger.spending ledger.effects ledger
 llm llm.scripted llm.trouble llm.line llm.keys llm.wire llm.schema llm.openai llm.gemini llm.prices
 llm.loops llm.deadline llm.booked llm.budget llm.pace llm.paced llm.retried llm.probe
 llm.batch.jobs llm.batch.dialect llm.batch.openai llm.batch.gemini llm.batch.verdict llm.batch
@@ -66,7 +66,11 @@ repair.changes repair.matrix repair.policy repair.asking repair repair.benchmark
 spool runs items
 auditing repairing evaluated evaluating
 harbor rebuild
-terminal report doctor tables pages
+terminal
+report.facts report.attrition report.found report.tasks report.provenance report
+web.visible web.page web.charts web.tables web.sections web.measures web.tiles web.tasklist web
+web.task web.site web.server
+doctor tables pages
 train train.loss train.batch train.rollouts train.policy train.vllm_worker
 train.vllm_engine train.inference train.chat train.tasks
 train.episodes train.loop

@@ -19,13 +19,13 @@ def summary(run: Run = "default", data: Data = DEFAULT_DATA, as_json: Json = Fal
     from envgen.ledger import Ledger
 
     ledger = Ledger(runs.known(data, run).path)
-    rows = ledger.summary()
+    rows = ledger.spending.by_step()
     ledger.close()
     if as_json:
-        print_json([dict(zip(("kind", "step", "times", "seconds"), r, strict=True)) for r in rows])
+        print_json([row._asdict() for row in rows])
     else:
-        for kind, step, times, seconds in rows:
-            typer.echo(f"{kind:6} {step:14} {times:8} times {seconds:10.1f} s")
+        for row in rows:
+            typer.echo(f"{row.kind:6} {row.step:14} {row.times:8} times {row.seconds:10.1f} s")
 
 
 def show(

@@ -1,7 +1,6 @@
 """What a run came to, and whether this machine can do one: export, report, doctor."""
 
 import asyncio
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,19 +41,42 @@ def export(
 
 
 def report(run: Run = "default", data: Data = DEFAULT_DATA, as_json: Json = False) -> None:
-    """Show the funnel, the reasons, balance before and after, times and bytes."""
+    """Show what became of a run, how sound and how hard it is, what it took; write report.html."""
     from envgen import report as reports
-    from envgen import runs, tables
+    from envgen import runs, tables, web
     from envgen.config import load
 
     folder = runs.known(data, run)
     settings = load(folder.config if folder.config.exists() else None, [])
     found = reports.report(folder, settings)
-    (folder.path / "report.json").write_text(json.dumps(found, indent=1) + "\n")
+    web.write(folder, found)
     if as_json:
-        print_json(found)
+        print_json(reports.as_json(found))
     else:
         tables.report_tables(found)
+        say(f"to look at: {folder.report}; with a page per task: envgen view --run {run}")
+
+
+def view(
+    run: Run = "default",
+    data: Data = DEFAULT_DATA,
+    host: Annotated[
+        str, typer.Option("--host", help="A loopback address; others are refused.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: one that is free.")] = 0,
+) -> None:
+    """Serve a run's report, with a page for each task, on this machine until Ctrl-C."""
+    from envgen import report as reports
+    from envgen import runs
+    from envgen.config import load
+    from envgen.web import server
+
+    folder = runs.known(data, run)
+    settings = load(folder.config if folder.config.exists() else None, [])
+    found = reports.report(folder, settings)
+    with server.opened(folder, found, host, port) as serving:
+        say(f"run {run}: {serving.url} (Ctrl-C ends)")
+        serving.forever()
 
 
 def doctor(

@@ -64,7 +64,7 @@ def existing(
 def finish(folder: "RunFolder", settings: "RunConfig", items: "Items", as_json: bool) -> None:
     """Produce what is not done yet, print the funnel, and end with the exit code."""
     from envgen import report as reports
-    from envgen import runs, tables
+    from envgen import runs, tables, web
     from envgen.terminal import progress
 
     async def work(kit: "Kit", stop: "Stop") -> Any:
@@ -75,9 +75,9 @@ def finish(folder: "RunFolder", settings: "RunConfig", items: "Items", as_json: 
     with runs.held(folder):
         tally = with_kit(settings, folder.path, work)
         found = reports.report(folder, settings)
-        (folder.path / "report.json").write_text(json.dumps(found, indent=1) + "\n")
+        web.write(folder, found)
     if as_json:
-        print_json(found)
+        print_json(reports.as_json(found))
     else:
         tables.funnel_table(found)
         say(f"manifest: {folder.manifest}")

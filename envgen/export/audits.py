@@ -65,26 +65,29 @@ def write(path: Path, rows: Iterable[parquet.Row]) -> int:
 
 def read(path: Path) -> Iterator[AuditReport]:
     """The reports of a file. Misconfigured when it is none of ours."""
-    for found in _read(path, ["report"]):
+    for found in rows(path, ["report"]):
         yield AuditReport.model_validate_json(found["report"])
 
 
-def _read(path: Path, columns: list[str]) -> Iterator[parquet.Row]:
-    return parquet.read_own(path, "audit", SCHEMA, "run `envgen audit` again", columns)
+def rows(
+    path: Path, columns: list[str] | None = None, task: str | None = None
+) -> Iterator[parquet.Row]:
+    """The rows of a file, or those of a task. Misconfigured when it is none of ours."""
+    return parquet.read_own(path, "audit", SCHEMA, "run `envgen audit` again", columns, task)
 
 
 def label_manifest(manifest: Path, audited: Path) -> None:
     """Put label and findings into the manifest's rows whose task and image were audited so."""
     columns = ["draft", "image", "policy", "label", "kill_rate", "findings"]
-    known = {(r["draft"], r["image"]): r for r in _read(audited, columns)}
+    known = {(r["draft"], r["image"]): r for r in rows(audited, columns)}
 
-    def rows() -> Iterator[parquet.Row]:
+    def labelled() -> Iterator[parquet.Row]:
         for found in parquet.read(manifest):
             image = digest([found["base_content"], found["layers"]])
             audit = known.get((found["draft"], image))
             yield found | {"schema_version": schema.SCHEMA} | (labels_of(audit) if audit else {})
 
-    parquet.write_manifest(manifest, rows())
+    parquet.write_manifest(manifest, labelled())
 
 
 def labels_of(row: parquet.Row) -> parquet.Row:

@@ -91,11 +91,15 @@ def write_rejections(path: Path, rows: Iterable[Row]) -> int:
 
 
 def read(
-    path: Path, columns: list[str] | None = None, perhaps: tuple[str, ...] = ()
+    path: Path,
+    columns: list[str] | None = None,
+    perhaps: tuple[str, ...] = (),
+    task: str | None = None,
 ) -> Iterator[Row]:
     """The rows of a manifest or of rejections, one row group in memory at a time.
 
-    Of the columns in `perhaps`, those that an older manifest does not have are None.
+    Of the columns in `perhaps`, those that an older manifest does not have are None. Of a `task`
+    only its own rows are there, and other row groups are not read.
 
     Raises:
         Misconfigured: not a readable Parquet file of ours; says which and why.
@@ -121,7 +125,7 @@ def read(
             raise Misconfigured(f"{path} does not hold what is needed (column {odd[0]})")
         try:
             for group in range(file.num_row_groups):
-                for row in file.read_row_group(group, columns=wanted).to_pylist():
+                for row in _group(file, group, wanted, task):
                     yield row | lacking
         except (OSError, UnicodeDecodeError, pa.ArrowException) as error:
             reason = " ".join(str(error).split())[:200]
@@ -129,7 +133,12 @@ def read(
 
 
 def read_own(
-    path: Path, name: str, version: str, again: str, columns: list[str] | None = None
+    path: Path,
+    name: str,
+    version: str,
+    again: str,
+    columns: list[str] | None = None,
+    task: str | None = None,
 ) -> Iterator[Row]:
     """The rows of a file that one of our schemas wrote, one row group in memory at a time.
 
@@ -137,6 +146,8 @@ def read_own(
         name: of the rows, as the file's metadata have it: `envgen.NAME_version`.
         version: the one that is read.
         again: the command that writes the file anew.
+        columns: by default all.
+        task: whose rows alone are read; by default those of all.
 
     Raises:
         Misconfigured: not a readable Parquet file with these rows; says which and why.
@@ -153,10 +164,22 @@ def read_own(
             ):
                 raise Misconfigured(f"{path} holds no {name} rows of this envgen: {again}")
             for group in range(file.num_row_groups):
-                yield from file.read_row_group(group, columns=columns).to_pylist()
+                yield from _group(file, group, columns, task)
     except (OSError, UnicodeDecodeError, pa.ArrowException) as error:
         reason = " ".join(str(error).split())[:200]
         raise Misconfigured(f"{path} is not readable ({reason}): {again}") from None
+
+
+def _group(file: Any, group: int, columns: list[str] | None, task: str | None) -> list[Row]:
+    """The rows of a group; of a task only its own."""
+    import pyarrow.compute as pc
+
+    if task is None:
+        return list(file.read_row_group(group, columns=columns).to_pylist())
+    own = pc.equal(file.read_row_group(group, columns=["task"])["task"], task)
+    if not pc.any(own).as_py():
+        return []
+    return list(file.read_row_group(group, columns=columns).filter(own).to_pylist())
 
 
 def _odd_columns(found: Any, columns: list[str] | None) -> list[str]:

@@ -33,9 +33,11 @@ def write(path: Path, rows: Iterable[parquet.Row]) -> int:
     return parquet.write_rows(path, rows, columns())
 
 
-def read(path: Path) -> Iterator[parquet.Row]:
-    """The rows of a file; `trail` as records. Misconfigured when it is none of ours."""
-    for found in parquet.read_own(path, "repair", SCHEMA, "run `envgen repair` again"):
+def read(path: Path, task: str | None = None) -> Iterator[parquet.Row]:
+    """The rows of a file, or that of a task; `trail` as records. Misconfigured when it is none of
+    ours."""
+    again = "run `envgen repair` again"
+    for found in parquet.read_own(path, "repair", SCHEMA, again, task=task):
         trail = tuple(Repair.model_validate(one) for one in found["trail"])
         yield found | {"trail": trail}
 

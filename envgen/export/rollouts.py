@@ -99,10 +99,12 @@ def write(path: Path, rows: Iterable[parquet.Row], new: set[tuple[str, int]]) ->
     return parquet.write_rows(path, (r for part in (kept, rows) for r in part), columns())
 
 
-def read(path: Path, columns: list[str] | None = None) -> Iterator[parquet.Row]:
-    """Rows of a file. Misconfigured when it is none of ours."""
+def read(
+    path: Path, columns: list[str] | None = None, task: str | None = None
+) -> Iterator[parquet.Row]:
+    """Rows of a file, or those of a task. Misconfigured when it is none of ours."""
     again = "delete it, and run `envgen eval` again"
-    return parquet.read_own(path, "rollouts", SCHEMA, again, columns)
+    return parquet.read_own(path, "rollouts", SCHEMA, again, columns, task)
 
 
 def files(folder: Path) -> list[Path]:

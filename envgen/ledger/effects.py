@@ -14,6 +14,7 @@ from envgen.ledger.attempts import BILLED, TABLE, Attempts
 from envgen.ledger.batches import TABLES, Batches
 from envgen.ledger.blobs import Blobs
 from envgen.ledger.disk import room
+from envgen.ledger.spending import Spending
 from envgen.records import Key, Record
 
 SCHEMA = 2
@@ -56,6 +57,7 @@ class Ledger:
             raise _unreadable(self.path, error) from error
         self.attempts = Attempts(self._db, self.path)
         self.batches = Batches(self._db, self.path)
+        self.spending = Spending(self._db)
 
     async def once(
         self,
@@ -202,14 +204,6 @@ class Ledger:
             for key in keys
         )
         return float(sum(row[0] for row in found if row))
-
-    def summary(self) -> list[tuple[str, str, int, float]]:
-        """Rows of (kind, step, effects, seconds), the dearest first."""
-        return self._db.execute(
-            "SELECT kind, step, COUNT(*), SUM(seconds) FROM (SELECT DISTINCT e.key, kind, step, "
-            "seconds FROM effects e JOIN uses u ON u.key = e.key) GROUP BY kind, step "
-            "ORDER BY 4 DESC"
-        ).fetchall()
 
     def show(self, key: Key) -> tuple[str, str, str, float, str] | None:
         """(kind, request, response, seconds, made_at) of the one effect whose key starts so."""

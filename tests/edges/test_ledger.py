@@ -178,7 +178,7 @@ def test_receipts_say_what_was_asked_and_what_came_back(ledger: Ledger, do: Do) 
 def test_summary_counts_an_effect_once_for_each_step(ledger: Ledger, do: Do) -> None:
     for use in (USE, USE, Use("task-2", "noop"), Use("task-1", "leak")):
         do(ask(ledger, Edge(), use=use))
-    assert [(kind, step, n) for kind, step, n, _ in ledger.summary()] == [
+    assert [(row.kind, row.step, row.times) for row in ledger.spending.by_step()] == [
         ("job", "leak", 1),
         ("job", "noop", 1),
     ]

@@ -18,6 +18,7 @@ from envgen.export import parquet
 from envgen.kit import Bases, Kit
 from envgen.pipeline import GIVE_UP, Stop
 from envgen.records import Job, JobResult, TaskSpec
+from envgen.report.facts import Spread, Step
 from envgen.runs import RunFolder
 from envgen.sandbox.scripted import Scripted, verdict
 
@@ -274,23 +275,30 @@ def test_the_report_tells_what_became_of_the_specs(
     found = report.report(folder, settings)
     lost = tally.rejected["initial"]
     assert lost == 6
-    assert found["funnel"][0] == {"step": "specs", "lost": 0, "left": 12}
-    assert {row["step"]: row["lost"] for row in found["funnel"]}["initial"] == lost
-    assert found["funnel"][-1] == {"step": "kept", "lost": 0, "left": 12 - lost}
-    assert found["reasons"] == {"initial:fails": lost}
-    assert {r["detail"] for r in found["rejections"]} == {"done: [31mmissing now"}
-    assert found["baseline"] == {"median": 0.0, "most": 0.0, "total": 0.0}
-    assert found["balance"]["before"]["domain"] == round(2 / 9, 4)
-    assert found["balance"]["after"]["domain"] == round(1 / 9, 4)
-    steps = {(row["kind"], row["step"]) for row in found["seconds"]}
+    assert found.funnel[0] == Step("specs", 0, 12)
+    assert {row.step: row.lost for row in found.funnel}["initial"] == lost
+    assert found.funnel[-1] == Step("kept", 0, 12 - lost)
+    assert found.reasons == {"initial:fails": lost}
+    assert {r.detail for r in found.rejections} == {"done: [31mmissing now"}
+    assert found.baseline == Spread(0.0, 0.0, 0.0)
+    assert found.balance.before["domain"] == round(2 / 9, 4)
+    assert found.balance.after["domain"] == round(1 / 9, 4)
+    counts = {v.value: (v.before, v.after) for v in found.balance.values if v.axis == "domain"}
+    assert {n: c for n, c in counts.items() if c[0]} == {
+        "data_querying": (6, 0), "file_operations": (6, 6),
+    }  # fmt: skip
+    assert len(counts) == 9
+    steps = {(row.kind, row.step) for row in found.seconds}
     assert ("image", "build") in steps
     assert ("job", "determinism") in steps
-    assert json.loads(json.dumps(found)) == found
+    written = json.loads(json.dumps(report.as_json(found)))
+    assert written["funnel"][-1] == {"step": "kept", "lost": 0, "left": 12 - lost}
+    assert "tasks" not in written
 
 
 def test_the_report_of_a_run_that_has_nothing_yet(tmp_path: Path, make_kit: MakeKit) -> None:
     folder = RunFolder(tmp_path / "run")
     kit = make_kit()
     found = report.report(folder, kit.config)
-    assert found["funnel"][-1] == {"step": "kept", "lost": 0, "left": 0}
-    assert (found["reasons"], found["image_bytes"]) == ({}, {})
+    assert found.funnel[-1] == Step("kept", 0, 0)
+    assert (found.reasons, found.image_bytes, found.audit, found.repairs) == ({}, None, None, None)
