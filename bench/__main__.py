@@ -2,6 +2,7 @@
 
 import sys
 
+from bench.corpora import corpora
 from bench.episodes import episodes
 from bench.gates import gates
 from bench.pipeline import pipeline
@@ -16,6 +17,7 @@ PARTS = {
     "pipeline": pipeline,
     "gates": gates,
     "episodes": episodes,
+    "corpora": corpora,
 }
 
 

@@ -64,14 +64,15 @@ audit.defects.benchmark audit.defects.canaries repair.watching repair.seen repai
 repair.leaking repair.isolating repair.matching repair.pinning repair.steadying repair.ways
 repair.changes repair.matrix repair.policy repair.asking repair repair.benchmark
 spool runs items
+corpus corpus.words corpus.grams corpus.sources corpus.overlap corpus.duplicates
 auditing repairing evaluated evaluating
 harbor rebuild
 terminal report doctor tables pages
 train train.loss train.batch train.rollouts train.policy train.vllm_worker
 train.vllm_engine train.inference train.chat train.tasks
 train.episodes train.loop
-cli.options cli.work cli.tasks cli.look cli.bases cli.ledger cli.audit cli.repair cli.rollouts
-cli.training cli
+cli.options cli.work cli.tasks cli.look cli.corpus cli.bases cli.ledger cli.audit cli.repair
+cli.rollouts cli.training cli
 cli.__main__
 """
 LAYERS = _LAYERS.split()

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from envgen import __version__
-from envgen.cli import audit, bases, ledger, look, repair, rollouts, tasks, training
+from envgen.cli import audit, bases, corpus, ledger, look, repair, rollouts, tasks, training
 from envgen.cli.work import FirstByDefault, end
 from envgen.errors import Misconfigured, Weather
 
@@ -43,6 +43,8 @@ _exports.command("harbor")(look.export)
 _exports.command("sft")(rollouts.sft)
 _exports.command("atif")(rollouts.trajectories)
 app.add_typer(_exports, name="export")
+app.command("overlap")(corpus.overlap)
+app.command("duplicates")(corpus.duplicates)
 app.command("train")(training.train)
 app.command("report")(look.report)
 app.command("doctor")(look.doctor)
