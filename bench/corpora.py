@@ -51,7 +51,7 @@ def measured(folder: Path) -> list[Figure]:
 
 
 def write(path: Path, total: int, seed: int, count: int) -> None:
-    """A manifest of so many tasks, made of so many that were composed; only what these commands read."""
+    """A manifest of `total` tasks, made of `count` that were composed; only what is read of it."""
     composed = list(_composed(seed, count))
     empty = dict.fromkeys(schema.manifest().names)
     rows = (empty | _row(*composed[n % count], n) for n in range(total))

@@ -58,21 +58,23 @@ audit.critic.sight audit.critic.asking audit.critic.blinding audit.critic.knowle
 audit.critic.proving audit.critic audit
 audit.defects.planting audit.defects.weak audit.defects.leaks audit.defects.mismatch
 audit.defects.others audit.defects
-export export.harbor export.trails export.schema export.parquet export.audits export.rollouts
-export.conversations export.atif export.unpack letters export.repairs pipeline tally
+export export.canary export.harbor export.trails export.schema export.parquet export.audits
+export.rollouts export.conversations export.atif export.unpack letters export.repairs pipeline tally
 audit.defects.benchmark audit.defects.canaries repair.watching repair.seen repair.verifier
 repair.leaking repair.isolating repair.matching repair.pinning repair.steadying repair.ways
 repair.changes repair.matrix repair.policy repair.asking repair repair.benchmark
 spool runs items
 corpus corpus.words corpus.grams corpus.sources corpus.overlap corpus.duplicates
+corpus.figures
 auditing repairing evaluated evaluating
 harbor rebuild
 terminal report doctor tables pages
+publish publish.checksums publish.card publish.dataset publish.verify
 train train.loss train.batch train.rollouts train.policy train.vllm_worker
 train.vllm_engine train.inference train.chat train.tasks
 train.episodes train.loop
-cli.options cli.work cli.tasks cli.look cli.corpus cli.bases cli.ledger cli.audit cli.repair
-cli.rollouts cli.training cli
+cli.options cli.work cli.tasks cli.look cli.corpus cli.publish cli.bases cli.ledger cli.audit
+cli.repair cli.rollouts cli.training cli
 cli.__main__
 """
 LAYERS = _LAYERS.split()

@@ -8,7 +8,18 @@ from typing import Annotated
 import typer
 
 from envgen import __version__
-from envgen.cli import audit, bases, corpus, ledger, look, repair, rollouts, tasks, training
+from envgen.cli import (
+    audit,
+    bases,
+    corpus,
+    ledger,
+    look,
+    publish,
+    repair,
+    rollouts,
+    tasks,
+    training,
+)
 from envgen.cli.work import FirstByDefault, end
 from envgen.errors import Misconfigured, Weather
 
@@ -40,6 +51,8 @@ _exports = typer.Typer(
     no_args_is_help=True, cls=FirstByDefault, help="Hand on what a run made; DIR: Harbor folders."
 )
 _exports.command("harbor")(look.export)
+_exports.command("dataset")(publish.dataset)
+_exports.command("verify")(publish.verify)
 _exports.command("sft")(rollouts.sft)
 _exports.command("atif")(rollouts.trajectories)
 app.add_typer(_exports, name="export")
