@@ -51,8 +51,8 @@ class Source:
 
     def texts(self) -> Iterator[Texts]:
         """Every task, in order. Misconfigured when there is none to be read."""
-        files = tables(self.place)
-        found = self._rows(files) if files else self._folders()
+        path = table(self.place)
+        found = self._rows(path) if path else self._folders()
         none = True
         for texts in found:
             none = False
@@ -60,10 +60,9 @@ class Source:
         if none:
             raise Misconfigured(f"there is no task and no text in {self.place}")
 
-    def _rows(self, files: Iterable[Path]) -> Iterator[Texts]:
-        for path in files:
-            for row in parquet.read(path, ["task", "instruction", "archive", "archive_sha256"]):
-                yield of_tree(row["task"], row["instruction"] or "", parquet.tree_of(row))
+    def _rows(self, path: Path) -> Iterator[Texts]:
+        for row in parquet.read(path, ["task", "instruction", "archive", "archive_sha256"]):
+            yield of_tree(row["task"], row["instruction"] or "", parquet.tree_of(row))
 
     def _folders(self) -> Iterator[Texts]:
         if not self.place.is_dir():
@@ -132,13 +131,12 @@ class Source:
                     yield path
 
 
-def tables(place: Path) -> list[Path]:
-    """The Parquet files that hold a corpus's rows, in order; none where it is of other files."""
-    if place.is_file() and place.suffix == ".parquet":
-        return [place]
+def table(place: Path) -> Path | None:
+    """What `parquet.read` takes of a corpus; None where it is made of other files."""
     if (place / "manifest.parquet").is_file():
-        return [place / "manifest.parquet"]
-    return sorted((place / "data").glob("train-*.parquet"))
+        return place / "manifest.parquet"
+    whole = place.suffix == ".parquet" or parquet.parts(place) != [place]
+    return place if whole else None
 
 
 def of_tree(name: str, instruction: str, tree: FileTree) -> Texts:

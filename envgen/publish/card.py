@@ -54,7 +54,7 @@ folder: `tarfile.open(fileobj=io.BytesIO(row["archive"]))`. With envgen:
 ```
 envgen export verify DIR                  # every byte, every row
 envgen export verify DIR --rebuild 5      # builds five tasks anew and proves them again
-envgen export TASKS --from DIR/{shard}
+envgen export TASKS --from DIR
 ```
 
 ## Figures
@@ -81,7 +81,6 @@ def text(name: str, guid: str, rows: Sequence[Mapping[str, Any]], size: int) -> 
         canary=canary.line_of(guid),
         bytes=size,
         version=__version__,
-        shard=rows[0]["data_file"],
         tables="\n\n".join(_tables(found)),
     )
     return f"---\n{_header(name, rows)}---\n\n{body}"

@@ -27,8 +27,8 @@ def verify(folder: Path) -> Iterator[Trouble]:
 
 def shards(folder: Path) -> list[Path]:
     """The shards of a data set, in order. Misconfigured when there is none."""
-    found = sorted((folder / "data").glob("train-*.parquet"))
-    if not found:
+    found = parquet.parts(folder)
+    if found == [folder]:
         raise Misconfigured(f"{folder} is no data set of envgen: it has no data/train-*.parquet")
     return found
 
