@@ -65,7 +65,8 @@ def overlap(
 
     found = list(overlaps.overlaps(counted(), index, chosen))
     told = overlaps.summary(found, count, wanted, chosen)
-    _left_out([corpus, *sources])
+    for source in (corpus, *sources):
+        _left_out(str(source.place), source.left_out)
     if as_json:
         rows = [o._asdict() | {"share": o.share} for o in found]
         print_json({"tasks": count, "summary": told, "overlaps": rows})
@@ -94,7 +95,7 @@ def duplicates(
     _parts([part], also=("all",))
     corpus = _source(data, run, place)
     found = alike.duplicates(corpus.texts(), threshold, part)
-    _left_out([corpus])
+    _left_out(str(corpus.place), corpus.left_out)
     if as_json:
         pairs = [pair._asdict() for pair in found.pairs]
         told = {"tasks": found.tasks, "threshold": threshold, "part": part, "rate": found.rate}
@@ -105,10 +106,31 @@ def duplicates(
             ("tasks", "alike", "share"),
             [(str(found.tasks), str(len(found.pairs)), f"{found.rate:.4f}")],
         )
-        pairs = [(p.task, p.of, f"{p.alike:.4f}") for p in found.pairs[:SHOWN]]
-        if pairs:
-            printed("most alike", ("task", "repeats", "alike"), pairs)
+        shown = [(p.task, p.of, f"{p.alike:.4f}") for p in found.pairs[:SHOWN]]
+        if shown:
+            printed("most alike", ("task", "repeats", "alike"), shown)
     leave(1 if reject and found.pairs else 0)
+
+
+def compare(
+    corpora: Annotated[
+        list[str], typer.Argument(help="Runs by name; manifests, data sets, task folders by path.")
+    ],
+    data: Data = DEFAULT_DATA,
+    as_json: Json = False,
+) -> None:
+    """Show corpora side by side: size, balance, difficulty, labels, near-duplicates, lengths."""
+    from envgen.corpus.compare import compared, side_by_side
+    from envgen.tables import printed
+
+    found = [compared(name, _place(data, name)) for name in corpora]
+    for one in found:
+        _left_out(one.name, one.left_out)
+    if as_json:
+        print_json([one._asdict() for one in found])
+        return
+    for title, rows in side_by_side(found):
+        printed(title, ("", *(one.name for one in found)), rows)
 
 
 def _source(data: Path, run: str, place: Path | None) -> "Source":
@@ -116,9 +138,19 @@ def _source(data: Path, run: str, place: Path | None) -> "Source":
     from envgen import runs
     from envgen.corpus.sources import Source
 
-    if place is None:
-        return Source(runs.known(data, run).manifest)
-    return Source(place)
+    return Source(runs.known(data, run).manifest if place is None else place)
+
+
+def _place(data: Path, name: str) -> Path:
+    """Where a corpus lies: a run of this name, else this path."""
+    from envgen import runs
+
+    run = runs.folder_of(data, name) if runs.NAME.fullmatch(name) else None
+    if run and run.manifest.is_file():
+        return run.manifest
+    if not Path(name).exists():
+        raise Misconfigured(f"{name} is neither a run with a manifest in {data}, nor a path")
+    return Path(name)
 
 
 def _print_overlaps(found: "Sequence[Overlap]", told: "Sequence[Summary]") -> None:
@@ -153,9 +185,8 @@ def _parts(parts: Sequence[str], also: Sequence[str] = ()) -> Sequence[str]:
     return parts
 
 
-def _left_out(sources: "Sequence[Source]") -> None:
-    for source in sources:
-        for told in source.left_out[:20]:
-            say(f"left out: {told}")
-        if (more := len(source.left_out) - 20) > 0:
-            say(f"left out: {more} more in {source.place}")
+def _left_out(name: str, told: Sequence[str]) -> None:
+    for one in told[:SHOWN]:
+        say(f"{name}: left out {one}")
+    if (more := len(told) - SHOWN) > 0:
+        say(f"{name}: left out {more} more")

@@ -1,13 +1,18 @@
 """Corpora for others: write a data set, and check one."""
 
+from contextlib import aclosing
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from envgen.cli.options import DEFAULT_DATA, Config, Data, Json, Run, Sets
-from envgen.cli.work import again, leave, print_json, say, settings_of
+from envgen.cli.options import DEFAULT_DATA, Config, Data, Json, Registry, Run, Sets
+from envgen.cli.work import again, leave, print_json, say, settings_of, with_kit
 from envgen.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from envgen.kit import Kit
+    from envgen.pipeline import Stop
 
 
 def dataset(
@@ -37,6 +42,50 @@ def dataset(
         say(f"{done.refused} more were left out, for their audit rejects them (--all for them too)")
     say(f"canary: {done.canary}")
     say(f"SHA-256 of its checksums: {done.checksum} (publish it elsewhere as well)")
+
+
+def images(
+    registry: Registry,
+    run: Run = "default",
+    data: Data = DEFAULT_DATA,
+    manifest: Annotated[
+        Path | None, typer.Option("--from", help="A manifest in place of a run's.")
+    ] = None,
+    config: Config = None,
+    sets: Sets = None,
+    as_json: Json = False,
+) -> None:
+    """Push the images of a manifest's tasks to a registry, and list their digests beside it.
+
+    Where others have that list and the registry, nothing is built:
+    `envgen build --from MANIFEST --registry HOST/PREFIX`.
+    """
+    from envgen import runs
+    from envgen.export import parquet
+    from envgen.publish import images as pushing
+
+    place = pushing.place_of(registry)
+    source = manifest or runs.known(data, run).manifest
+    rows = list(parquet.read(source, pushing.NEEDED))
+    pushed: list[pushing.Pushed] = []
+
+    async def work(kit: "Kit", stop: "Stop") -> None:
+        async with aclosing(pushing.push(rows, place, kit)) as done:
+            async for one in done:
+                pushed.append(one)
+                state = one.trouble or one.images[-1].digest
+                say(f"{len(pushed)}/{len(rows)} {one.task}: {state}")
+                if stop.drain:
+                    return
+
+    with_kit(settings_of(config, sets), data / "pushes", work)
+    target = source.with_name(pushing.NAME)
+    count = pushing.write(target, [image for one in pushed for image in one.images])
+    lost = [one.task for one in pushed if one.trouble]
+    if as_json:
+        print_json({"list": str(target), "images": count, "not_pushed": lost})
+    say(f"{count} images in {place}, bases included; their digests are in {target}")
+    leave(1 if lost else 0 if len(pushed) == len(rows) else 3)
 
 
 def verify(

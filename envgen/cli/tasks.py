@@ -146,17 +146,26 @@ def build(
         Path | None, typer.Option("--from", help="Rebuild the tasks of this manifest.")
     ] = None,
     shard: Annotated[str, typer.Option("--shard", help="i/n: every n-th task.")] = "1/1",
+    registry: Annotated[
+        str | None,
+        typer.Option("--registry", help="Pull images by digest from HOST/PREFIX; build none."),
+    ] = None,
     config: Config = None,
     sets: Sets = None,
     as_json: Json = False,
 ) -> None:
     """Take a run through author and gates; or rebuild a manifest and say what drifted."""
-    from envgen import rebuild as rebuilds
-
     if manifest is not None:
+        from envgen import rebuild as rebuilds
+        from envgen.publish import images
+
         wanted = rebuilds.shard_of(shard)
         rows = rebuilds.rows_of(manifest, wanted)
-        again(rows, "{}-of-{}".format(*wanted), data, settings_of(config, sets), as_json)
+        there = images.read(manifest, images.place_of(registry)) if registry else None
+        own = "{}-of-{}".format(*wanted)
+        again(rows, own, data, settings_of(config, sets), as_json, there)
+    if registry is not None:
+        raise Misconfigured("--registry needs a manifest whose images were pushed: add --from")
     folder, settings, items = existing(data, run, config, sets)
     finish(folder, settings, items, as_json)
 

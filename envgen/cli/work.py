@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from envgen.kit import Kit
     from envgen.pipeline import Items, Stop
     from envgen.runs import RunFolder
+    from envgen.sandbox.registry import Registry
     from envgen.tally import Tally
 
 T = TypeVar("T")
@@ -114,7 +115,13 @@ def check_model(settings: "RunConfig") -> None:
         )
 
 
-def with_kit(settings: "RunConfig", folder: Path, work: Any, rebuild: bool = False) -> Any:
+def with_kit(
+    settings: "RunConfig",
+    folder: Path,
+    work: Any,
+    rebuild: bool = False,
+    registry: "Registry | None" = None,
+) -> Any:
     """Run `work(kit, stop)`; the first Ctrl-C drains, the second cancels."""
     from envgen.kit import open_kit
     from envgen.pipeline import Stop
@@ -130,14 +137,20 @@ def with_kit(settings: "RunConfig", folder: Path, work: Any, rebuild: bool = Fal
             say("finishing what is in work; press Ctrl-C again to cancel it")
 
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupted)
-        async with open_kit(settings, folder, rebuild=rebuild, say=say) as kit:
+        opened = open_kit(settings, folder, rebuild=rebuild, registry=registry, say=say)
+        async with opened as kit:
             return await work(kit, stop)
 
     return _run(main())
 
 
 def again(
-    rows: "list[Row]", name: str, data: Path, settings: "RunConfig", as_json: bool
+    rows: "list[Row]",
+    name: str,
+    data: Path,
+    settings: "RunConfig",
+    as_json: bool,
+    registry: "Registry | None" = None,
 ) -> NoReturn:
     """Rebuild tasks of a manifest, say which drifted, and end with the exit code.
 
@@ -147,6 +160,7 @@ def again(
         data: holds that folder.
         settings: the engine's.
         as_json: print what drifted as JSON.
+        registry: where images are pulled from, in place of being built.
     """
     from envgen import rebuild as rebuilds
     from envgen import runs
@@ -166,7 +180,7 @@ def again(
     own = runs.RunFolder(data / "rebuilds" / name)
     with runs.held(own):
         runs.empty(own)  # nothing of an earlier rebuild is recalled
-        verdicts = with_kit(settings, own.path, work, rebuild=True)
+        verdicts = with_kit(settings, own.path, work, rebuild=not registry, registry=registry)
         runs.empty(own)
     drifted = sorted(v.task for v in verdicts if v.drift)
     if as_json:

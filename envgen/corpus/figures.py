@@ -3,7 +3,7 @@
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from math import exp, log
+from math import exp, fsum, log
 from typing import Any, TypedDict
 
 from envgen.axes import AXES
@@ -98,7 +98,7 @@ def _label(row: Row, labels: dict[str, Label]) -> None:
 def _axis(census: Counter[str]) -> Axis:
     del census[""]
     total = census.total()
-    entropy = -sum(n / total * log(n / total) for n in census.values())
+    entropy = -fsum(n / total * log(n / total) for n in census.values())
     return Axis(values=_sorted(census), even=exp(entropy) / len(census) if census else 0.0)
 
 

@@ -150,8 +150,8 @@ def _searched(batch: list[_Part], index: Index) -> Iterator[Overlap]:
         file += len(part.files)
         for n in reversed(index.sizes):
             known = hits.get(n, {})
-            if found := {f - own.start: known[f] for f in own if f in known}:
-                yield _overlap(part, n, found, index)
+            if own_hits := {f - own.start: known[f] for f in own if f in known}:
+                yield _overlap(part, n, own_hits, index)
 
 
 def _known(windows: Any, whole: Any) -> Iterator[tuple[int, int]]:

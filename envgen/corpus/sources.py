@@ -18,6 +18,7 @@ from envgen.files import MAX_DEPTH, FileTree
 from envgen.lint import RESERVED_TESTS
 
 PARTS = ("instruction", "tests", "solution")
+ABOUT = "about"
 PLAIN = "text"
 """The part of a text file that is no task's."""
 MOST = 16 << 20
@@ -49,10 +50,17 @@ class Source:
     place: Path
     left_out: list[str] = field(default_factory=list)
 
-    def texts(self) -> Iterator[Texts]:
-        """Every task, in order. Misconfigured when there is none to be read."""
+    def texts(self, about: tuple[str, ...] = ()) -> Iterator[Texts]:
+        """Every task, in order.
+
+        Args:
+            about: more files in the top of a task's folder that are read, as part `about`.
+
+        Raises:
+            Misconfigured: there is none to be read.
+        """
         path = table(self.place)
-        found = self._rows(path) if path else self._folders()
+        found = self._rows(path) if path else self._folders(about)
         none = True
         for texts in found:
             none = False
@@ -64,7 +72,7 @@ class Source:
         for row in parquet.read(path, ["task", "instruction", "archive", "archive_sha256"]):
             yield of_tree(row["task"], row["instruction"] or "", parquet.tree_of(row))
 
-    def _folders(self) -> Iterator[Texts]:
+    def _folders(self, about: tuple[str, ...]) -> Iterator[Texts]:
         if not self.place.is_dir():
             yield from self._plain([self.place] if self.place.is_file() else [])
             return
@@ -75,18 +83,18 @@ class Source:
                 if path.is_symlink():
                     self._leave_out(path, "it is a link")
                 else:
-                    yield self._task(folder.printable(name), path, marker)
+                    yield self._task(folder.printable(name), path, marker, about)
             if not none:
                 return
         yield from self._plain(self._walk(self.place))
 
-    def _task(self, name: str, path: Path, marker: str) -> Texts:
-        parts: dict[str, list[tuple[str, str]]] = {part: [] for part in PARTS}
+    def _task(self, name: str, path: Path, marker: str, about: tuple[str, ...]) -> Texts:
+        parts: dict[str, list[tuple[str, str]]] = {part: [] for part in (*PARTS, ABOUT)}
         own_kit = (path / "tests" / _KIT).is_file()
         left = folder.MOST_BYTES
         for file in self._walk(path):
             inside = file.relative_to(path).parts
-            part = _part(inside, marker)
+            part = ABOUT if inside[0] in about else _part(inside, marker)
             if part is None or (own_kit and inside[0] == "tests" and inside[1] in RESERVED_TESTS):
                 continue
             text = self._text(file, left)
@@ -96,7 +104,7 @@ class Source:
                     parts[which].append((inside[0], said))
             elif text:
                 parts[part].append((folder.printable("/".join(inside)), text))
-        return Texts(name, parts)
+        return Texts(name, {part: files for part, files in parts.items() if files})
 
     def _plain(self, files: Iterable[Path]) -> Iterator[Texts]:
         for path in files:

@@ -20,12 +20,11 @@ from envgen.digest import digest_bytes
 from envgen.errors import Misconfigured
 from envgen.export import canary, parquet, schema
 from envgen.export.unpack import AUDITED, refused
-from envgen.publish import card, checksums
+from envgen.publish import card, checksums, images
 
 ROWS = 1000
 """Rows of a shard."""
 VERSION = "1"
-IMAGES = "images.json"
 _LEFT_OUT = ("archive", "dockerfile", "evidence", "trail")
 """Columns that the index does without."""
 
@@ -71,18 +70,18 @@ def write(
         index = part / "index" / "train-00000-of-00001.parquet"
         index.parent.mkdir()
         parquet.write_rows(index, index_rows(shards), index_schema())
-        if (images := manifest.with_name(IMAGES)).is_file():
-            (part / IMAGES).write_bytes(images.read_bytes())
+        if (listed := manifest.with_name(images.NAME)).is_file():
+            (part / images.NAME).write_bytes(listed.read_bytes())
         text = card.text(name, guid, list(read(index)), _sizes(shards))
         (part / "README.md").write_text(text, encoding="utf-8")
-        listed = checksums.write(part)
+        checksum = checksums.write(part)
         if target.exists():
             shutil.rmtree(target)
         part.rename(target)
     finally:
         if part.exists():
             shutil.rmtree(part)
-    return Published(len(chosen), left_out, len(shards), guid, listed)
+    return Published(len(chosen), left_out, len(shards), guid, checksum)
 
 
 def index_rows(shards: list[Path]) -> Iterator[parquet.Row]:

@@ -72,3 +72,21 @@ def test_wrong_use_is_told(envgen: Envgen, words: list[str]) -> None:
     assert done.returncode == 2, done.stderr
     assert expected in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_corpora_are_compared(envgen: Envgen, tmp_path: Path) -> None:
+    (tmp_path / "data" / "runs" / "mine").mkdir(parents=True)
+    parquet.write_manifest(
+        tmp_path / "data" / "runs" / "mine" / "manifest.parquet",
+        [row | {"domain": "[red]\x1b[31mx"} for row in parquet.read(SAMPLE)],
+    )
+    done = envgen("compare", "mine", str(SAMPLE.parent / "tasks"), "--json")
+    assert done.returncode == 0, done.stderr
+    mine, theirs = json.loads(done.stdout)
+    assert (mine["name"], mine["figures"]["tasks"], theirs["figures"]["tasks"]) == ("mine", 18, 18)
+    done = envgen("compare", "mine", COLUMNS="120")
+    assert "[red][31mx" in done.stdout
+    assert "\x1b" not in done.stdout
+    done = envgen("compare", "mine", "other")
+    assert done.returncode == 2
+    assert "other is neither a run with a manifest in data, nor a path" in done.stderr

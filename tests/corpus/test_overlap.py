@@ -191,7 +191,6 @@ def test_tmax_folders(tmp_path: Path) -> None:
     assert dict(task.parts) == {
         "instruction": [("task.json", "do\nit")],
         "tests": [("task.json", "42"), ("test_final_state.py", "def test(): ...")],
-        "solution": [],
     }
 
 
