@@ -2,6 +2,7 @@
 
 import sys
 
+from bench.corpora import corpora
 from bench.episodes import episodes
 from bench.gates import gates
 from bench.pages import pages
@@ -18,6 +19,7 @@ PARTS = {
     "gates": gates,
     "episodes": episodes,
     "pages": pages,
+    "corpora": corpora,
 }
 
 

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from envgen import bases
 from envgen.config import RunConfig
@@ -16,6 +17,9 @@ from envgen.llm.opened import open_models
 from envgen.records import BaseImage
 from envgen.sandbox import Engine, Recorded, retried
 from envgen.writing import write_whole
+
+if TYPE_CHECKING:
+    from envgen.sandbox.registry import Registry
 
 
 @dataclass
@@ -95,6 +99,7 @@ async def open_kit(
     folder: Path,
     *,
     rebuild: bool = False,
+    registry: "Registry | None" = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> AsyncIterator[Kit]:
     """A kit on the configured engine, with the ledger of a run's folder.
@@ -103,6 +108,7 @@ async def open_kit(
         config: the run's configuration.
         folder: the run's folder.
         rebuild: build every image anew (nothing that the engine has is used).
+        registry: where missing images are pulled from; nothing is built then.
         say: told about slow steps.
     """
     from envgen.sandbox.docker import Docker  # the SDK costs a quarter of a second
@@ -116,6 +122,7 @@ async def open_kit(
             config.engine.containers,
             short(name, 24),
             rebuild=rebuild,
+            registry=registry,
             say=say,
         )
         try:

@@ -3,6 +3,7 @@
 import asyncio
 import ipaddress
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack
@@ -13,11 +14,13 @@ from typing import Any, TypeVar
 import pytest
 from hypothesis import settings
 
+from envgen import bases
+from envgen.build import GATES
 from envgen.config import RunConfig
 from envgen.errors import Misconfigured
 from envgen.kit import Bases, Kit, open_kit
 from envgen.ledger import Ledger
-from envgen.records import TaskDraft
+from envgen.records import BaseImage, BuiltTask, Evidence, Image, TaskDraft
 from envgen.sandbox import Recorded
 from envgen.sandbox.scripted import Scripted
 
@@ -122,3 +125,37 @@ def golden() -> TaskDraft:
     """A small hand-written draft that keeps every rule of lint."""
     text = (Path(__file__).parent / "values" / "golden_draft.json").read_text()
     return TaskDraft.model_validate_json(text)
+
+
+@pytest.fixture(scope="session")
+def built(golden: TaskDraft) -> BuiltTask:
+    """The same, proven, without an engine: with receipts by hand."""
+    recipe = bases.recipe("data_querying", ("jq",))
+    return BuiltTask(
+        draft=golden,
+        image=Image(
+            content="sha256:c0", layers="sha256:1a", ref="envgen/task:4e", engine_id="sha256:e1",
+            bytes_added=4321, entries="sha256:e2", config="{}",
+        ),
+        base=BaseImage(recipe=recipe, content="sha256:ba", ref="r", lock="jq=1\npython3=3\n"),
+        evidence=tuple(Evidence(gate=gate, keys=("sha256:01",), summary="ok") for gate in GATES),
+        baseline=0.25,
+        repeats=2,
+    )  # fmt: skip
+
+
+Done = subprocess.CompletedProcess[str]
+COMMAND = [sys.executable, "-m", "envgen.cli"]
+
+
+@pytest.fixture
+def envgen(tmp_path: Path) -> Callable[..., Done]:
+    """`envgen(*words, **environment)` in a process of its own, in `tmp_path`."""
+
+    def run(*words: str, **environment: str) -> Done:
+        return subprocess.run(
+            [*COMMAND, *words], cwd=tmp_path, env=os.environ | environment,
+            capture_output=True, text=True, timeout=300, check=False,
+        )  # fmt: skip
+
+    return run

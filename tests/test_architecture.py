@@ -24,9 +24,9 @@ llm.loops llm.deadline llm.booked llm.budget llm.pace llm.paced llm.retried llm.
 llm.batch.jobs llm.batch.dialect llm.batch.openai llm.batch.gemini llm.batch.verdict llm.batch
 llm.opened
 sandbox sandbox.parity sandbox.tail sandbox.shell sandbox.archive sandbox.daemon sandbox.owner
-sandbox.scan sandbox.cpus sandbox.containers sandbox.images sandbox.roots sandbox.execs
-sandbox.beside sandbox.fate sandbox.inside sandbox.session sandbox.docker sandbox.scripted
-sandbox.selftest sandbox.pool
+sandbox.scan sandbox.cpus sandbox.containers sandbox.registry sandbox.images sandbox.roots
+sandbox.execs sandbox.beside sandbox.fate sandbox.inside sandbox.session sandbox.docker
+sandbox.scripted sandbox.selftest sandbox.pool
 jobs foreign.imported kit grade commands submission
 agent agent.prefix agent.policies agent.parsing agent.showing agent.loop agent.episode
 agent.scripted agent.players agent.passes agent.detecting
@@ -58,12 +58,14 @@ audit.critic.sight audit.critic.asking audit.critic.blinding audit.critic.knowle
 audit.critic.proving audit.critic audit
 audit.defects.planting audit.defects.weak audit.defects.leaks audit.defects.mismatch
 audit.defects.others audit.defects
-export export.harbor export.trails export.schema export.parquet export.audits export.rollouts
-export.conversations export.atif export.unpack letters export.repairs pipeline tally
+export export.canary export.harbor export.trails export.schema export.parquet export.audits
+export.rollouts export.conversations export.atif export.unpack letters export.repairs pipeline tally
 audit.defects.benchmark audit.defects.canaries repair.watching repair.seen repair.verifier
 repair.leaking repair.isolating repair.matching repair.pinning repair.steadying repair.ways
 repair.changes repair.matrix repair.policy repair.asking repair repair.benchmark
 spool runs items
+corpus corpus.words corpus.grams corpus.sources corpus.overlap corpus.duplicates
+corpus.figures corpus.compare
 auditing repairing evaluated evaluating
 harbor rebuild
 terminal
@@ -71,11 +73,12 @@ report.facts report.attrition report.found report.tasks report.provenance report
 web.visible web.page web.charts web.tables web.sections web.measures web.tiles web.tasklist web
 web.task web.site web.server
 doctor tables pages
+publish publish.checksums publish.card publish.images publish.dataset publish.verify
 train train.loss train.batch train.rollouts train.policy train.vllm_worker
 train.vllm_engine train.inference train.chat train.tasks
 train.episodes train.loop
-cli.options cli.work cli.tasks cli.look cli.bases cli.ledger cli.audit cli.repair cli.rollouts
-cli.training cli
+cli.options cli.work cli.tasks cli.look cli.corpus cli.publish cli.bases cli.ledger cli.audit
+cli.repair cli.rollouts cli.training cli
 cli.__main__
 """
 LAYERS = _LAYERS.split()
@@ -322,7 +325,7 @@ def test_importing_the_command_line_loads_nothing_heavy() -> None:
 
 def test_importing_all_but_the_docker_engine_loads_no_sdk() -> None:
     engine = {"containers", "daemon", "docker", "execs", "fate", "images", "inside", "roots"}
-    engine |= {"beside", "session"}
+    engine |= {"beside", "registry", "session"}
     rest = [n for n in FILES if not (n.startswith("sandbox.") and n.split(".")[1] in engine)]
     rest = [n for n in rest if n not in TORCH]
     found = loaded("\n".join(f"import envgen.{n}" for n in rest if n != "__init__"))

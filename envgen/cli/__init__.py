@@ -8,7 +8,18 @@ from typing import Annotated
 import typer
 
 from envgen import __version__
-from envgen.cli import audit, bases, ledger, look, repair, rollouts, tasks, training
+from envgen.cli import (
+    audit,
+    bases,
+    corpus,
+    ledger,
+    look,
+    publish,
+    repair,
+    rollouts,
+    tasks,
+    training,
+)
 from envgen.cli.work import FirstByDefault, end
 from envgen.errors import Misconfigured, Weather
 
@@ -40,9 +51,15 @@ _exports = typer.Typer(
     no_args_is_help=True, cls=FirstByDefault, help="Hand on what a run made; DIR: Harbor folders."
 )
 _exports.command("harbor")(look.export)
+_exports.command("dataset")(publish.dataset)
+_exports.command("images")(publish.images)
+_exports.command("verify")(publish.verify)
 _exports.command("sft")(rollouts.sft)
 _exports.command("atif")(rollouts.trajectories)
 app.add_typer(_exports, name="export")
+app.command("overlap")(corpus.overlap)
+app.command("duplicates")(corpus.duplicates)
+app.command("compare")(corpus.compare)
 app.command("train")(training.train)
 app.command("report")(look.report)
 app.command("view")(look.view)

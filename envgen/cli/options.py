@@ -56,5 +56,8 @@ Grading = Annotated[
     str | None,
     typer.Option("--grading", help="fresh (our own), or shared; as the makers do by default."),
 ]
+Registry = Annotated[
+    str, typer.Option("--registry", help="HOST/PREFIX or HOST:PORT/PREFIX of a registry.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 DEFAULT_DATA = Path("data")

@@ -1,6 +1,5 @@
 """From axes to proven tasks: sample, generate, build, run."""
 
-from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,11 +24,11 @@ from envgen.cli.options import (
     Sets,
 )
 from envgen.cli.work import (
+    again,
     check_model,
     ended,
     existing,
     finish,
-    leave,
     print_json,
     say,
     settings_of,
@@ -147,14 +146,26 @@ def build(
         Path | None, typer.Option("--from", help="Rebuild the tasks of this manifest.")
     ] = None,
     shard: Annotated[str, typer.Option("--shard", help="i/n: every n-th task.")] = "1/1",
+    registry: Annotated[
+        str | None,
+        typer.Option("--registry", help="Pull images by digest from HOST/PREFIX; build none."),
+    ] = None,
     config: Config = None,
     sets: Sets = None,
     as_json: Json = False,
 ) -> None:
     """Take a run through author and gates; or rebuild a manifest and say what drifted."""
     if manifest is not None:
-        _rebuild(manifest, shard, data, settings_of(config, sets), as_json)
-        return
+        from envgen import rebuild as rebuilds
+        from envgen.publish import images
+
+        wanted = rebuilds.shard_of(shard)
+        rows = rebuilds.rows_of(manifest, wanted)
+        there = images.read(manifest, images.place_of(registry)) if registry else None
+        own = "{}-of-{}".format(*wanted)
+        again(rows, own, data, settings_of(config, sets), as_json, there)
+    if registry is not None:
+        raise Misconfigured("--registry needs a manifest whose images were pushed: add --from")
     folder, settings, items = existing(data, run, config, sets)
     finish(folder, settings, items, as_json)
 
@@ -217,32 +228,3 @@ def _estimate(settings: "RunConfig", as_json: bool) -> None:
             "questions are measured at four characters a token; answers, and how often a part is "
             "asked again, are assumed (docs/models.md); thinking is not in it"
         )
-
-
-def _rebuild(manifest: Path, shard: str, data: Path, settings: "RunConfig", as_json: bool) -> None:
-    from envgen import rebuild as rebuilds
-    from envgen import runs
-
-    rows = rebuilds.rows_of(manifest, rebuilds.shard_of(shard))
-    data.mkdir(parents=True, exist_ok=True)
-
-    async def work(kit: "Kit", stop: "Stop") -> Any:
-        found = []
-        async with aclosing(rebuilds.rebuild(rows, kit, stop)) as verdicts:
-            async for verdict in verdicts:
-                found.append(verdict)
-                state = f"DRIFTED: {verdict.drift}" if verdict.drift else f"same {verdict.note}"
-                say(f"{len(found)}/{len(rows)} {verdict.task}: {state}".strip())
-        kit.sandbox.engine.keep_only(set())
-        return found
-
-    own = runs.RunFolder(data / "rebuilds" / shard.replace("/", "-of-"))
-    with runs.held(own):
-        runs.empty(own)  # nothing of an earlier rebuild is recalled
-        verdicts = with_kit(settings, own.path, work, rebuild=True)
-        runs.empty(own)
-    drifted = sorted(v.task for v in verdicts if v.drift)
-    if as_json:
-        print_json({"tasks": len(verdicts), "drifted": drifted})
-    say(f"{len(verdicts) - len(drifted)} of {len(rows)} tasks are what the manifest says")
-    leave(1 if drifted else 0 if len(verdicts) == len(rows) else 3)

@@ -9,6 +9,7 @@ import json
 import signal
 import sys
 from collections.abc import Callable, Coroutine
+from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -19,9 +20,11 @@ from envgen.errors import Misconfigured
 
 if TYPE_CHECKING:
     from envgen.config import RunConfig
+    from envgen.export.parquet import Row
     from envgen.kit import Kit
     from envgen.pipeline import Items, Stop
     from envgen.runs import RunFolder
+    from envgen.sandbox.registry import Registry
     from envgen.tally import Tally
 
 T = TypeVar("T")
@@ -112,7 +115,13 @@ def check_model(settings: "RunConfig") -> None:
         )
 
 
-def with_kit(settings: "RunConfig", folder: Path, work: Any, rebuild: bool = False) -> Any:
+def with_kit(
+    settings: "RunConfig",
+    folder: Path,
+    work: Any,
+    rebuild: bool = False,
+    registry: "Registry | None" = None,
+) -> Any:
     """Run `work(kit, stop)`; the first Ctrl-C drains, the second cancels."""
     from envgen.kit import open_kit
     from envgen.pipeline import Stop
@@ -128,10 +137,56 @@ def with_kit(settings: "RunConfig", folder: Path, work: Any, rebuild: bool = Fal
             say("finishing what is in work; press Ctrl-C again to cancel it")
 
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupted)
-        async with open_kit(settings, folder, rebuild=rebuild, say=say) as kit:
+        opened = open_kit(settings, folder, rebuild=rebuild, registry=registry, say=say)
+        async with opened as kit:
             return await work(kit, stop)
 
     return _run(main())
+
+
+def again(
+    rows: "list[Row]",
+    name: str,
+    data: Path,
+    settings: "RunConfig",
+    as_json: bool,
+    registry: "Registry | None" = None,
+) -> NoReturn:
+    """Rebuild tasks of a manifest, say which drifted, and end with the exit code.
+
+    Args:
+        rows: of the manifest.
+        name: of the rebuild, for the folder that it works in.
+        data: holds that folder.
+        settings: the engine's.
+        as_json: print what drifted as JSON.
+        registry: where images are pulled from, in place of being built.
+    """
+    from envgen import rebuild as rebuilds
+    from envgen import runs
+
+    data.mkdir(parents=True, exist_ok=True)
+
+    async def work(kit: "Kit", stop: "Stop") -> Any:
+        found = []
+        async with aclosing(rebuilds.rebuild(rows, kit, stop)) as verdicts:
+            async for verdict in verdicts:
+                found.append(verdict)
+                state = f"DRIFTED: {verdict.drift}" if verdict.drift else f"same {verdict.note}"
+                say(f"{len(found)}/{len(rows)} {verdict.task}: {state}".strip())
+        kit.sandbox.engine.keep_only(set())
+        return found
+
+    own = runs.RunFolder(data / "rebuilds" / name)
+    with runs.held(own):
+        runs.empty(own)  # nothing of an earlier rebuild is recalled
+        verdicts = with_kit(settings, own.path, work, rebuild=not registry, registry=registry)
+        runs.empty(own)
+    drifted = sorted(v.task for v in verdicts if v.drift)
+    if as_json:
+        print_json({"tasks": len(verdicts), "drifted": drifted})
+    say(f"{len(verdicts) - len(drifted)} of {len(rows)} tasks are what the manifest says")
+    leave(1 if drifted else 0 if len(verdicts) == len(rows) else 3)
 
 
 def _run(main: Coroutine[Any, Any, T]) -> T:

@@ -14,6 +14,7 @@ from typing import Any
 from envgen import bases, dockerfile, foreign
 from envgen.config import ExportConfig
 from envgen.errors import Misconfigured
+from envgen.export import canary
 from envgen.files import File, FileTree
 from envgen.grade import tests_tree
 from envgen.lint import RESERVED_TESTS
@@ -141,6 +142,8 @@ def draft_of(tree: FileTree) -> TaskDraft:
     """
     try:
         stored = json.loads(tree["envgen.json"].data)
+        if "canary" in stored:
+            tree = canary.without(tree, stored["canary"])
         fields: dict[str, Any] = stored["draft"]
         ours = "foreign" not in fields
         trees = {name: _given(tree.below(name), ours and name == "tests") for name in _TREES}

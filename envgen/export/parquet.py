@@ -96,7 +96,7 @@ def read(
     perhaps: tuple[str, ...] = (),
     task: str | None = None,
 ) -> Iterator[Row]:
-    """The rows of a manifest or of rejections, one row group in memory at a time.
+    """The rows of a manifest, a data set or rejections, one row group in memory at a time.
 
     Of the columns in `perhaps`, those that an older manifest does not have are None. Of a `task`
     only its own rows are there, and other row groups are not read.
@@ -104,6 +104,16 @@ def read(
     Raises:
         Misconfigured: not a readable Parquet file of ours; says which and why.
     """
+    for part in parts(path):
+        yield from _read(part, columns, perhaps)
+
+
+def parts(path: Path) -> list[Path]:
+    """The shards of a published data set, in order; of everything else the path itself."""
+    return sorted(path.glob("data/train-*.parquet")) or [path]
+
+
+def _read(path: Path, columns: list[str] | None, perhaps: tuple[str, ...]) -> Iterator[Row]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 

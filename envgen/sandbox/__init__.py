@@ -9,7 +9,7 @@ is the double that ships with the package, `conformance.py` is the suite that bo
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_exponential
 
@@ -66,6 +66,15 @@ class Session(Protocol):
         ...
 
 
+class Published(NamedTuple):
+    """An image of ours in a registry."""
+
+    name: str
+    """What engines of ours call it."""
+    digest: str
+    """Of its manifest, which names every layer."""
+
+
 class Engine(Protocol):
     """A container engine. Raises Weather for trouble of its own, Fault for a build that fails."""
 
@@ -88,6 +97,13 @@ class Engine(Protocol):
         """A sandbox to run commands in; it is removed at the end of the context, whatever happened.
 
         Raises Weather (ImageMissing when the image is gone: it is never pulled).
+        """
+        ...
+
+    async def publish(self, image: str, place: str) -> Published:
+        """Push an image, named as ours or by its id, below `HOST/PREFIX` of a registry.
+
+        Raises Fault when the engine has no such image.
         """
         ...
 
@@ -162,4 +178,4 @@ async def retried(call: Callable[[], Awaitable[T]]) -> T:
     raise AssertionError("the policy ends with a result or an exception")
 
 
-__all__ = ["Engine", "Recorded", "Session", "retried", "tag_of"]
+__all__ = ["Engine", "Published", "Recorded", "Session", "retried", "tag_of"]

@@ -29,11 +29,12 @@ from envgen.records import (
     Observation,
     Opening,
 )
-from envgen.sandbox import Session, retried
+from envgen.sandbox import Published, Session, retried
 from envgen.sandbox.containers import Containers
 from envgen.sandbox.daemon import API_SECONDS, LABEL, OWNER_LABEL, RUN_LABEL, connect, typed
 from envgen.sandbox.images import Images
 from envgen.sandbox.owner import Owner
+from envgen.sandbox.registry import Registry, push
 from envgen.sandbox.roots import Roots
 from envgen.sandbox.session import Sandbox
 
@@ -93,6 +94,7 @@ class Docker:
         slots: containers and builds at once.
         run: name of the run, a digest; its images are labelled with it.
         rebuild: build every task's image anew, without the builder's cache.
+        registry: where missing images are pulled from; nothing is built then.
         say: told about slow steps (pulling, bootstrapping, building a base).
     """
 
@@ -104,6 +106,7 @@ class Docker:
         run: str,
         *,
         rebuild: bool = False,
+        registry: Registry | None = None,
         say: Callable[[str], None] = lambda text: None,
     ) -> None:
         self.client = connect(url)
@@ -122,8 +125,8 @@ class Docker:
                 self.api, blobs, self.cpus, _has_quota(info), self.owner.name
             )
             self._root = _local_root(self.client.api.base_url, info)
-            self.images = Images(self.client, self.containers, run, rebuild)
-            self.roots = Roots(self.client, self.containers, bases.root(), say)
+            self.images = Images(self.client, self.containers, run, rebuild, registry)
+            self.roots = Roots(self.client, self.containers, bases.root(), say, registry)
             self._sweep()
             ours = self.api.images(filters={"label": LABEL})
             self._present = {tag for image in ours for tag in image.get("RepoTags") or ()}
@@ -171,6 +174,9 @@ class Docker:
             held.push(own.pop_all())
             return box
         raise AssertionError("a sandbox, or an exception")
+
+    async def publish(self, image: str, place: str) -> Published:
+        return await self._thread(push, self.client, image, place)
 
     async def discard(self, image: Image) -> None:
         await self._thread(self.images.remove, image.ref)

@@ -28,6 +28,7 @@ from envgen.records import Image, ImageRequest, Job, Put
 from envgen.sandbox import tag_of
 from envgen.sandbox.containers import OUTPUT_BYTES, WATCH_SECONDS, Containers, over_limit
 from envgen.sandbox.daemon import DISK_WORDS, LABEL, OWNER_LABEL, RUN_LABEL, is_timeout
+from envgen.sandbox.registry import Registry, pull
 from envgen.sandbox.tail import Tail
 
 _REFUSED_WORDS = ("toomanyrequests", "containerd", "network", "iptables", "registry", "cgroup")
@@ -44,26 +45,36 @@ class Images:
         containers: runs the listing script.
         run: name of the run; images are labelled with it.
         rebuild: build everything anew, without the builder's cache.
+        registry: where a missing image is pulled from, in place of being built.
     """
 
     def __init__(
-        self, client: DockerClient, containers: Containers, run: str, rebuild: bool
+        self,
+        client: DockerClient,
+        containers: Containers,
+        run: str,
+        rebuild: bool,
+        registry: Registry | None,
     ) -> None:
         self.client = client
         self.api = client.api
         self.containers = containers
         self.run = run
         self.rebuild = rebuild
+        self.registry = registry
         # A rebuild stands beside what it is compared with, and takes no name away from it.
         self.repository = f"envgen/rebuild-{run}" if rebuild else "envgen/task"
         self._listings: dict[str, str] = {}
         self._listing_lock = threading.Lock()
 
     def build(self, request: ImageRequest) -> Image:
-        """The image of a request. Raises Fault when a step fails or a limit is met."""
+        """The image of a request. Raises Fault when a step fails or a limit is met, or when the
+        registry, where there is one, does not have it."""
         tag = tag_of(request.digest, self.repository)
         before = self.id_of(tag)
-        if before is None or self.rebuild:
+        if self.registry is not None and before is None:
+            pull(self.client, tag, self.registry)
+        elif before is None or self.rebuild:
             self._watched_build(request, tag)
         if before is not None and before != self.id_of(tag):
             self.remove(before)

@@ -16,6 +16,7 @@ from envgen.errors import EngineRefused, Fault, Misconfigured
 from envgen.files import FileTree
 from envgen.records import BaseImage, BaseRecipe, Job
 from envgen.sandbox.containers import OUTPUT_BYTES, Containers
+from envgen.sandbox.registry import Registry, pull
 from envgen.sandbox.tail import Tail
 
 ROOT_TAG = "envgen/root:1"
@@ -35,6 +36,7 @@ class Roots:
         containers: runs the listing of packages.
         root: `image`, `digest` and `suite` (see `bases.root`).
         say: told about slow steps.
+        registry: where a missing base is pulled from, in place of being built.
     """
 
     def __init__(
@@ -43,23 +45,27 @@ class Roots:
         containers: Containers,
         root: dict[str, str],
         say: Callable[[str], None],
+        registry: Registry | None = None,
     ) -> None:
         self.client = client
         self.containers = containers
         self.root = root
         self.say = say
+        self.registry = registry
         self._building = Lock()
 
     def base(self, recipe: BaseRecipe) -> BaseImage:
         """The base of a recipe, built when the engine lacks it; its packages listed anew.
 
         Raises:
-            Fault: a package of the set does not exist.
+            Fault: a package of the set does not exist, or the registry does not have the base.
         """
         readable = re.sub(r"[^a-z0-9_.-]", "-", recipe.name)[:60]
         tag = f"envgen/base:{readable}-{short(recipe.digest)}"
         with self._building:  # one at a time: they share their first layers
-            if not self._has(tag):
+            if not self._has(tag) and self.registry is not None:
+                pull(self.client, tag, self.registry)
+            elif not self._has(tag):
                 self._ensure_root()
                 self._build(recipe, tag)
         lock = self._packages(tag)

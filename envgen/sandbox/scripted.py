@@ -22,7 +22,7 @@ from envgen.records import (
     Observation,
     Opening,
 )
-from envgen.sandbox import Session, tag_of
+from envgen.sandbox import Published, Session, tag_of
 from envgen.sandbox.archive import packed
 
 Script = Callable[[Job], JobResult]
@@ -134,6 +134,9 @@ class Scripted:
             yield session
         finally:
             session.ended = True
+
+    async def publish(self, image: str, place: str) -> Published:
+        return Published(image, digest([place, image]))
 
     async def discard(self, image: Image) -> None:
         self.images.discard(image.ref)

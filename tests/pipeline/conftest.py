@@ -1,8 +1,5 @@
 """Specs that families realise without fixtures, kits on scripted engines, and the command line."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -79,23 +76,6 @@ def make_kit(tmp_path: Path) -> Iterator[MakeKit]:
     yield make
     for ledger in ledgers:
         ledger.close()
-
-
-Done = subprocess.CompletedProcess[str]
-COMMAND = [sys.executable, "-m", "envgen.cli"]
-
-
-@pytest.fixture
-def envgen(tmp_path: Path) -> Callable[..., Done]:
-    """`envgen(*words, **environment)` in a process of its own, in `tmp_path`."""
-
-    def run(*words: str, **environment: str) -> Done:
-        return subprocess.run(
-            [*COMMAND, *words], cwd=tmp_path, env=os.environ | environment,
-            capture_output=True, text=True, timeout=300, check=False,
-        )  # fmt: skip
-
-    return run
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipeline.conftest import COMMAND, Done
+from tests.conftest import COMMAND, Done
 
 pytestmark = pytest.mark.box
 

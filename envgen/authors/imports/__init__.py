@@ -81,7 +81,7 @@ def _read(kind: str, source: Path, options: Options) -> Iterator[TaskDraft | Rej
 def _one(
     kind: str, name: str, path: Path, reader: Reader, options: Options
 ) -> TaskDraft | Rejection:
-    origin = f"{kind}:{_printable(name)}"
+    origin = f"{kind}:{folder.printable(name)}"
     try:
         if path.is_symlink():
             raise Fault("import:link", "it is a link: give the folder that it points to")
@@ -94,12 +94,6 @@ def _one(
             code=fault.code,
             detail=f"{origin}: {fault.detail}",
         )
-
-
-def _printable(name: str) -> str:
-    """A name that can stand in a record, whatever bytes the file system has."""
-    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    return "".join(c if c.isprintable() else "?" for c in text)[:200]
 
 
 __all__ = ["KINDS", "Options", "check", "count", "parse", "read"]

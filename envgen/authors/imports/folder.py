@@ -141,3 +141,9 @@ def _ignored(path: str, rule: str) -> bool:
         or (deep != rule and fnmatchcase(p.rpartition("/")[2], deep))
         for p in parents
     )
+
+
+def printable(name: str) -> str:
+    """A name that can stand in a record, whatever bytes the file system has."""
+    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return "".join(c if c.isprintable() else "?" for c in text)[:200]

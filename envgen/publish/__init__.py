@@ -1,0 +1,1 @@
+"""Corpora for others: data sets that can be loaded and checked anywhere."""
