@@ -75,9 +75,10 @@ def test_every_block_says_what_it_is() -> None:
 
 # -- run ---------------------------------------------------------------------------------------
 
-FIRST = "docs/quickstart.md"
+FIRST = ("docs/quickstart.md", "docs/other-corpora.md")
+"""The runs that these make are what other pages speak of."""
 RUN = [b for page in PAGES for b in blocks(page) if b.kind == "sh" and not b.needs]
-RUN.sort(key=lambda block: (block.page != FIRST, block.page, block.line))
+RUN.sort(key=lambda block: FIRST.index(block.page) if block.page in FIRST else len(FIRST))
 
 
 def typed(block: Block, folder: Path) -> None:
@@ -99,7 +100,7 @@ def test_blocks_that_need_nothing_run_in_their_order(
 ) -> None:
     for name in ("tour", "other", "imported"):
         engine_passed(tmp_path / "data" / "runs" / name)
-    assert RUN[0].page == FIRST and len(RUN) >= 15
+    assert RUN[0].page == FIRST[0] and len(RUN) >= 12
     for block in RUN:
         typed(block, tmp_path)
         print(f"{block.page}:{block.line} ran")
