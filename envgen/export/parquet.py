@@ -105,7 +105,7 @@ def read(
         Misconfigured: not a readable Parquet file of ours; says which and why.
     """
     for part in parts(path):
-        yield from _read(part, columns, perhaps)
+        yield from _read(part, columns, perhaps, task)
 
 
 def parts(path: Path) -> list[Path]:
@@ -113,7 +113,9 @@ def parts(path: Path) -> list[Path]:
     return sorted(path.glob("data/train-*.parquet")) or [path]
 
 
-def _read(path: Path, columns: list[str] | None, perhaps: tuple[str, ...]) -> Iterator[Row]:
+def _read(
+    path: Path, columns: list[str] | None, perhaps: tuple[str, ...], task: str | None
+) -> Iterator[Row]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 

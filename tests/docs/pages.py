@@ -9,7 +9,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))
 
 _FENCE = re.compile(
-    r"^(?P<indent> *)(?:<!-- needs: (?P<needs>[^\n]+) -->\n *)?```(?P<kind>\w*)\n(?P<text>.*?)^ *```$",
+    r"^(?P<indent> *)(?:<!-- needs: (?P<needs>[^\n]+) -->\n *)?"
+    r"```(?P<kind>\w*)\n(?P<text>.*?)^ *```$",
     re.MULTILINE | re.DOTALL,
 )
 _INLINE = re.compile(r"`(envgen [^`]+)`")
