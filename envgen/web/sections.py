@@ -9,6 +9,9 @@ from envgen.report.facts import KEPT, UNFINISHED, Outcome, Report, Value
 from envgen.web import charts
 from envgen.web.tables import Cell, Table, decimal, heads, number, only, share
 
+REASONS = 100
+"""That are listed."""
+
 
 @dataclass(frozen=True)
 class Chart:
@@ -68,8 +71,9 @@ def funnel(report: Report) -> Section:
                 heads("reason", "#tasks", ""),
                 [
                     (Cell(code), number(n, {"code": code}), Cell(drawing=charts.bar((n,), most)))
-                    for code, n in report.reasons.items()
+                    for code, n in list(report.reasons.items())[:REASONS]
                 ],
+                f"the {REASONS} most frequent" if len(report.reasons) > REASONS else "",
             )
         )
     return Section("funnel", "Funnel", tables=tables)

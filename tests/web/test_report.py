@@ -9,6 +9,7 @@ import pytest
 from envgen.report import Report
 from envgen.report.facts import KEPT, Kills, Mix, Outcome, Probe, Refusal, Step
 from envgen.runs import RunFolder
+from envgen.tables import report_tables
 from envgen.web.measures import spending, weight
 from envgen.web.tables import only
 from envgen.web.visible import Cut, cut, file_text, size, visible
@@ -79,6 +80,22 @@ def test_the_files_of_the_report(found: Report, folder: RunFolder) -> None:
     assert written["repairs"]["labels"][0]["accepted"] == 3
     assert "tasks" not in written
     assert folder.report.read_text().startswith("<!doctype html>")
+
+
+def test_the_terminal_has_labels_attacks_and_repairs(
+    found: Report, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report_tables(found)
+    lines = [line.split() for line in capsys.readouterr().out.replace("│", " ").splitlines()]
+    assert ["INSTR-AMBIGUOUS", "0", "0", "4"] in lines
+    assert ["filling", "18", "3", "3"] in lines
+    assert ["VERIFIER-TOO-WEAK", "4", "3"] in lines
+
+
+def test_a_choice_is_a_query() -> None:
+    assert only({"step": ["build", "kept"], "code": "a&b=\u202e"}) == (
+        "step=build&step=kept&code=a%26b%3D%E2%80%B9U%2B202E%E2%80%BA"
+    )
 
 
 def test_spreads_count_every_kept_task(found: Report) -> None:
