@@ -98,7 +98,8 @@ def balance(report: Report) -> Section:
     ]
     about = (
         "exp(H)/N of the shares of an axis, or pair of axes: 1 when all N values are used equally. "
-        "Reachable is the most that the preset and what the author realises allow."
+        "Reachable is the most that the preset's shares and what the author realises allow; where "
+        "the author realises too little for these shares it bounds nothing."
     )
     axes = dict.fromkeys(value.axis for value in found.values)
     return Section(

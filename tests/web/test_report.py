@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from envgen.report import Report
-from envgen.report.facts import KEPT, Kills, Mix, Outcome, Probe, Refusal, Step
+from envgen.report.facts import KEPT, Kills, Mix, Outcome, Probe, Refusal, Step, Task
 from envgen.runs import RunFolder
 from envgen.tables import report_tables
 from envgen.web.measures import spending, weight
 from envgen.web.tables import only
+from envgen.web.tasklist import task_list
 from envgen.web.visible import Cut, cut, file_text, size, visible
 
 
@@ -90,6 +91,19 @@ def test_the_terminal_has_labels_attacks_and_repairs(
     assert ["INSTR-AMBIGUOUS", "0", "0", "4"] in lines
     assert ["filling", "18", "3", "3"] in lines
     assert ["VERIFIER-TOO-WEAK", "4", "3"] in lines
+
+
+def test_a_long_list_is_in_the_page_once() -> None:
+    tasks = [Task(f"<b>{n}", step=KEPT, label="CLEAN", seconds=n / 3) for n in range(5_000)]
+    made = task_list(tasks, "/task/")
+    assert (len(made.rows), made.total) == (200, 5_000)
+    assert "<" not in made.data and "&" not in made.data
+    data = json.loads(made.data)
+    fields = {field["name"]: field for field in data["fields"]}
+    assert fields["task"]["values"][-1] == "<b>4999"
+    assert (fields["label"]["words"], set(fields["label"]["values"])) == (["CLEAN"], {0})
+    assert fields["seconds"]["values"][1] == 0.3
+    assert "kill_rate" not in fields  # nothing was measured
 
 
 def test_a_choice_is_a_query() -> None:
