@@ -77,8 +77,8 @@ def _soundness(found: "Report") -> None:
         rows = [(p.probe, str(p.trials), str(p.paid), str(p.passed)) for p in found.audit.probes]
         printed("attacks", ("probe", "trials", "earned something", "passed"), rows)
     if found.repairs:
-        rows = [(o.name, str(o.tasks), str(o.accepted)) for o in found.repairs.labels]
-        printed("repairs", ("label", "tasks", "accepted"), rows)
+        done = [(o.name, str(o.tasks), str(o.accepted)) for o in found.repairs.labels]
+        printed("repairs", ("label", "tasks", "accepted"), done)
 
 
 def training_table(steps: Sequence[Mapping[str, float]]) -> None:

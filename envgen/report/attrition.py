@@ -60,7 +60,7 @@ def _values(
 ) -> tuple[Value, ...]:
     """Values of the flat axes, also those that never occur; pairs and what depends on the domain
     only where they do."""
-    groups = [(axis,) for axis in AXES if axis != "persona"]
+    groups: list[tuple[str, ...]] = [(axis,) for axis in AXES if axis != "persona"]
     groups += [*axes.PAIRS, ("domain", "skill_type")]
     found: list[Value] = []
     for group in groups:

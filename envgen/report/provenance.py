@@ -53,6 +53,7 @@ def _settings(settings: RunConfig) -> Iterator[Provenance]:
         "model of the author": author.model,
         "model of the critic": settings.audit.critic,
         "model of the repairer": settings.repair.model,
+        "model that is trained": settings.train.model,
     }
     for what, model in named.items():
         if model:

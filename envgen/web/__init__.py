@@ -12,12 +12,11 @@ from envgen.report import Report, as_json
 from envgen.runs import RunFolder
 from envgen.web import measures, sections
 from envgen.web.page import Page, page
-from envgen.web.tables import only
 from envgen.web.tasklist import task_list
 from envgen.web.tiles import tiles
 from envgen.writing import write_whole
 
-__all__ = ["only", "report_page", "write"]
+__all__ = ["report_page", "write"]
 
 
 def write(folder: RunFolder, report: Report) -> None:

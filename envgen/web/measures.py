@@ -145,10 +145,10 @@ def _efforts(report: Report) -> Table:
     """Columns of tokens and dollars only where a model was asked."""
     kept = max(report.kept, 1)
     asked = any(effort.tokens for effort in report.seconds)
-    titles = ("step", "effect", "#times", "#seconds", "#per kept task")
+    titles: tuple[str, ...] = ("step", "effect", "#times", "#seconds", "#per kept task")
     rows: list[tuple[Cell, ...]] = []
     for e in report.seconds:
-        row = (Cell(e.step), Cell(e.kind), number(e.times))
+        row: tuple[Cell, ...] = (Cell(e.step), Cell(e.kind), number(e.times))
         row += (decimal(e.total, 1), decimal(e.total / kept, 2))
         if asked:
             row += (number(e.tokens), decimal(e.dollars, 4), decimal(e.dollars / kept, 4))

@@ -9,6 +9,9 @@ from envgen.report.facts import KEPT, UNFINISHED, Outcome, Report, Value
 from envgen.web import charts
 from envgen.web.tables import Cell, Table, decimal, heads, number, only, share
 
+REASONS = 100
+"""That are listed."""
+
 
 @dataclass(frozen=True)
 class Chart:
@@ -68,8 +71,9 @@ def funnel(report: Report) -> Section:
                 heads("reason", "#tasks", ""),
                 [
                     (Cell(code), number(n, {"code": code}), Cell(drawing=charts.bar((n,), most)))
-                    for code, n in report.reasons.items()
+                    for code, n in list(report.reasons.items())[:REASONS]
                 ],
+                f"the {REASONS} most frequent" if len(report.reasons) > REASONS else "",
             )
         )
     return Section("funnel", "Funnel", tables=tables)
@@ -94,7 +98,8 @@ def balance(report: Report) -> Section:
     ]
     about = (
         "exp(H)/N of the shares of an axis, or pair of axes: 1 when all N values are used equally. "
-        "Reachable is the most that the preset and what the author realises allow."
+        "Reachable is the most that the preset's shares and what the author realises allow; where "
+        "the author realises too little for these shares it bounds nothing."
     )
     axes = dict.fromkeys(value.axis for value in found.values)
     return Section(

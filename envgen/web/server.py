@@ -7,6 +7,7 @@ a request is ever a path of the disk, and each page forbids the browser all that
 
 import errno
 import ipaddress
+import re
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -87,14 +88,12 @@ def _check(host: str) -> None:
         )
 
 
-def named_here(host: str | None) -> bool:
+def named_here(host: str) -> bool:
     """Whether the Host header of a request names this machine, under any port: a tunnel has its
     own."""
-    name = urlsplit(f"//{host}").hostname if host and host.isascii() and "@" not in host else None
-    if name == "localhost":
-        return True
     try:
-        return name is not None and ipaddress.ip_address(name).is_loopback
+        name = None if "@" in host else urlsplit(f"//{host}").hostname
+        return name == "localhost" or (name is not None and ipaddress.ip_address(name).is_loopback)
     except ValueError:
         return False
 
@@ -113,14 +112,10 @@ class _Answering(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Answer with a page."""
         hosts = self.headers.get_all("Host") or []
-        try:
-            here = len(hosts) == 1 and named_here(hosts[0])
-        except ValueError:
-            here = False
-        if not here:
+        if len(hosts) != 1 or not named_here(hosts[0]):
             self._send(421, self.site.trouble("This server answers to names of this machine only."))
             return
-        path = urlsplit(f"http://here{self.path}").path
+        path = re.split("[?#]", self.path, maxsplit=1)[0]
         self._send(*self.site.answer(tuple(map(unquote, path.split("/")[1:]))))
 
     do_HEAD = do_GET

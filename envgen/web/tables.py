@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
-from envgen.web.visible import count, figure, size
+from envgen.web.visible import count, figure, size, visible
 
 Only = Mapping[str, str | Sequence[str]]
 """A choice of tasks: values of columns of the task list; several of one column are alternatives."""
@@ -29,7 +29,6 @@ class Cell:
         sort: what it is sorted by, where that is not the text.
         only: the tasks that it counts, as the query of the task list.
         task: the task whose page it leads to, where there are pages.
-        href: another page, of our own making.
         drawing: SVG of our own in place of a text.
         code: shown in the letters of a terminal.
     """
@@ -38,7 +37,6 @@ class Cell:
     sort: float | None = None
     only: str = ""
     task: str = ""
-    href: str = ""
     drawing: Markup | None = None
     code: bool = False
 
@@ -55,7 +53,8 @@ class Table:
 
 def only(choice: Only) -> str:
     """A choice of tasks as the query of a link."""
-    return urlencode(choice, doseq=True)
+    each = ((n, [v] if isinstance(v, str) else v) for n, v in choice.items())
+    return urlencode([(name, visible(one)) for name, values in each for one in values])
 
 
 def number(value: int, choice: Only | None = None) -> Cell:

@@ -18,6 +18,7 @@ FILE, PAGE, FILES = 20_000, 600_000, 300
 DIFF, SCRIPT, ATTACK, TRIALS, EPISODES, FINDINGS = 60_000, 6_000, 8, 400, 400, 100
 AROUND = 2
 """Lines before and after the one that a finding names."""
+INSTRUCTION = "instruction.md"
 PARTS = ("environment", "tests", "solution")
 FULL = Cut("", "not shown: this page is full")
 
@@ -146,7 +147,7 @@ def _files(row: parquet.Row) -> tuple[FileTree, str]:
         return FileTree(), str(error)
     trees = draft.environment.files, draft.tests, draft.solution
     each = (tree.under(name) for name, tree in zip(PARTS, trees, strict=True))
-    return reduce(FileTree.merged, each), ""
+    return reduce(FileTree.merged, each, FileTree({INSTRUCTION: draft.instruction})), ""
 
 
 def _parts(tree: FileTree) -> Iterator[Part]:
@@ -229,7 +230,7 @@ def _attack(trial: Trial) -> list[FileView]:
 def _lines(path: str, line: int, tree: FileTree, anchors: dict[str, str]) -> Lines:
     """The lines around a place, with their numbers."""
     place = f"{path}:{line}" if line else path
-    anchor = "instruction" if path == "instruction.md" else anchors.get(path, "")
+    anchor = "instruction" if path == INSTRUCTION else anchors.get(path, "")
     file = tree.get(path)
     if not line or file is None or (shown := file_text(file.data, FILE * 10)).note:
         return Lines(place, anchor)

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from envgen.report import Report
-from envgen.report.facts import KEPT, Kills, Mix, Outcome, Probe, Refusal, Step
+from envgen.report.facts import KEPT, Kills, Mix, Outcome, Probe, Refusal, Step, Task
 from envgen.runs import RunFolder
+from envgen.tables import report_tables
 from envgen.web.measures import spending, weight
 from envgen.web.tables import only
+from envgen.web.tasklist import task_list
 from envgen.web.visible import Cut, cut, file_text, size, visible
 
 
@@ -79,6 +81,35 @@ def test_the_files_of_the_report(found: Report, folder: RunFolder) -> None:
     assert written["repairs"]["labels"][0]["accepted"] == 3
     assert "tasks" not in written
     assert folder.report.read_text().startswith("<!doctype html>")
+
+
+def test_the_terminal_has_labels_attacks_and_repairs(
+    found: Report, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report_tables(found)
+    lines = [line.split() for line in capsys.readouterr().out.replace("│", " ").splitlines()]
+    assert ["INSTR-AMBIGUOUS", "0", "0", "4"] in lines
+    assert ["filling", "18", "3", "3"] in lines
+    assert ["VERIFIER-TOO-WEAK", "4", "3"] in lines
+
+
+def test_a_long_list_is_in_the_page_once() -> None:
+    tasks = [Task(f"<b>{n}", step=KEPT, label="CLEAN", seconds=n / 3) for n in range(5_000)]
+    made = task_list(tasks, "/task/")
+    assert (len(made.rows), made.total) == (200, 5_000)
+    assert "<" not in made.data and "&" not in made.data
+    data = json.loads(made.data)
+    fields = {field["name"]: field for field in data["fields"]}
+    assert fields["task"]["values"][-1] == "<b>4999"
+    assert (fields["label"]["words"], set(fields["label"]["values"])) == (["CLEAN"], {0})
+    assert fields["seconds"]["values"][1] == 0.3
+    assert "kill_rate" not in fields  # nothing was measured
+
+
+def test_a_choice_is_a_query() -> None:
+    assert only({"step": ["build", "kept"], "code": "a&b=\u202e"}) == (
+        "step=build&step=kept&code=a%26b%3D%E2%80%B9U%2B202E%E2%80%BA"
+    )
 
 
 def test_spreads_count_every_kept_task(found: Report) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from envgen import config, report
 from envgen.errors import Misconfigured
-from envgen.export import parquet
+from envgen.export import audits, parquet, repairs
 from envgen.report import Report
 from envgen.runs import RunFolder
 from envgen.web import server
@@ -50,11 +50,25 @@ def test_only_names_of_this_machine_are_answered(host: str, status: int, url: st
 
 
 def test_a_request_without_a_name_or_with_two_is_refused(url: str) -> None:
-    at = urlsplit(url)
     for lines in ("", "Host: 127.0.0.1\r\nHost: evil.example\r\n"):
-        with socket.create_connection((at.hostname, at.port), timeout=10) as plain:
-            plain.sendall(f"GET / HTTP/1.1\r\n{lines}\r\n".encode())
-            assert b" 421 " in plain.recv(4096).split(b"\r\n")[0]
+        assert b" 421 " in spoken(url, f"GET / HTTP/1.1\r\n{lines}\r\n".encode())
+
+
+@pytest.mark.parametrize(
+    ("target", "status"),
+    [(b"[", 404), (b"http://evil.example/", 404), (b"*", 404), (b"/\xff\xfe", 404), (b"a b", 400)],
+)
+def test_odd_requests_are_answered(target: bytes, status: int, url: str) -> None:
+    first = spoken(url, b"GET " + target + b" HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert first.startswith(f"HTTP/1.0 {status} ".encode())
+
+
+def spoken(url: str, request: bytes) -> bytes:
+    """The first line of what comes back for bytes that no client would send."""
+    at = urlsplit(url)
+    with socket.create_connection((at.hostname, at.port), timeout=10) as plain:
+        plain.sendall(request)
+        return plain.recv(4096).split(b"\r\n")[0]
 
 
 @pytest.mark.parametrize(
@@ -137,6 +151,18 @@ def test_a_receipt_is_shown(url: str, folder: RunFolder, places: dict[str, str])
     assert status == 200
     assert "&#34;exit_code&#34;: 0" in text and "&lt;script&gt;alert(1)" in text
     assert "<script>alert" not in text
+
+
+def test_one_task_is_read_alone(folder: RunFolder, found: Report) -> None:
+    name = found.tasks[3].task
+    for rows in (
+        parquet.read(folder.manifest, ["task"], task=name),
+        parquet.read(folder.manifest, task=name),
+        audits.rows(folder.audits, ["task", "label"], name),
+        repairs.read(folder.repairs, name),
+    ):
+        assert [row["task"] for row in rows] == [name]
+    assert list(parquet.read(folder.manifest, task="nobody")) == []
 
 
 def test_a_changed_archive_is_said(tmp_path: Path, folder: RunFolder) -> None:
