@@ -74,9 +74,9 @@ def none_of(rng: random.Random) -> Query:
     return Query(
         "without", f"the {{P}} that have no {{k{nth}}} at all",
         f"{head}WHERE (SELECT count(*) FROM {{C}} c WHERE {inner}) = 0{tail}",
-        f"{head}WHERE NOT EXISTS (SELECT 1 FROM {{C}} c WHERE {inner}){tail}",
+        f"{head}WHERE NOT EXISTS (SELECT c.id FROM {{C}} c WHERE {inner}){tail}",
         f"{head}LEFT JOIN {{C}} c ON {inner} WHERE c.id IS NULL{tail}",
-        f"{head}WHERE NOT EXISTS (SELECT 1 FROM {{C}} c WHERE c.{{pid}} = p.id){tail}",
+        f"{head}WHERE NOT EXISTS (SELECT c.id FROM {{C}} c WHERE c.{{pid}} = p.id){tail}",
         ("{pid}, day",), 0.1,
     )  # fmt: skip
 
