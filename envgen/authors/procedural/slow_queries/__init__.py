@@ -16,8 +16,8 @@ from .data import dump
 from .queries import Query
 
 MATERIAL = Material(__file__)
-SIZES = (90, 1400, 900)
-HIDDEN = (110, 1800, 1200)
+SIZES = (80, 1000, 700)
+HIDDEN = (90, 1300, 900)
 SCENARIOS: tuple[dict[str, Any], ...] = (
     {"of": "a tool rental", "P": "branches", "C": "rentals", "N": "complaints", "pid": "branch_id",
      "code": "branch", "place": "town", "kind": "tool", "amount": "cents", "ref": "receipt",

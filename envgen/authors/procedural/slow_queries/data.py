@@ -31,7 +31,7 @@ def dump(words, seed, parents, children, notes):
         # A tenth of the parents has no child, and some days have several of one parent's.
         pid = rng.randrange(1, parents * 9 // 10)
         day = FIRST + datetime.timedelta(rng.randrange(24 if rng.random() < 0.35 else 730))
-        kind = rng.choice(w["kinds"])
+        kind = rng.choice([*w["kinds"], *w["kinds"][3:] * 3])  # so that some lack the others
         out.append(
             f"INSERT INTO {w['C']} VALUES ({n}, {pid}, '{day}', '{kind}', {rng.randrange(5, 9000)}, '{ref}');"
         )

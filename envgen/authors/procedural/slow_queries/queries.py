@@ -114,7 +114,7 @@ def running(rng: random.Random) -> Query:
         f"WITH w AS (SELECT {{pid}}, day, id, {{amount}}, {call}({{amount}}) OVER (PARTITION BY {{pid}} ORDER BY day, id "
         f"ROWS UNBOUNDED PRECEDING) AS run FROM {{C}}) {head}c.run FROM w c WHERE c.{{amount}} < {below} {tail}",
         f"{head}{call}(c.{{amount}}) {over} FROM {{C}} c WHERE c.{{amount}} < {below} {tail}",
-        (), 0.1,
+        (), 0.15,
     )  # fmt: skip
 
 
