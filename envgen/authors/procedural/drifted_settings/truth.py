@@ -1,12 +1,16 @@
-# mypy: ignore-errors
 """Which line of which file decides each setting.
 
 `files`: path below the folder of settings -> text. `rules`: order of the sources, which of several
 lines wins, and what the machine is.
 """
 
+from collections.abc import Iterator
+from typing import Any
 
-def read(rules, files, path):
+
+def read(
+    rules: dict[str, Any], files: dict[str, str], path: str
+) -> Iterator[tuple[str, str, str, int]]:
     """(key, value, path, line number) of each line that applies, in their order."""
     on = True
     for number, line in enumerate(files.get(path, "").splitlines(), 1):
@@ -20,25 +24,25 @@ def read(rules, files, path):
             yield key.strip().lower(), value.strip(), path, number
 
 
-def plain(path):
+def plain(path: str) -> str:
     """The path without `..` in it."""
-    parts = []
+    parts: list[str] = []
     for part in path.split("/"):
         parts = parts[:-1] if part == ".." else [*parts, part]
     return "/".join(parts)
 
 
-def applies(rules, words):
+def applies(rules: dict[str, Any], words: list[str]) -> bool:
     if words == ["all"] or not rules.get("sections", True):
         return True
     kind, value = words
     if kind == "role":
-        return value == rules["role"]
+        return bool(value == rules["role"])
     version = tuple(map(int, value.split(".")))
-    return rules["version"] >= version if kind == "since" else rules["version"] < version
+    return bool(rules["version"] >= version if kind == "since" else rules["version"] < version)
 
 
-def sources(rules, files):
+def sources(rules: dict[str, Any], files: dict[str, str]) -> list[str]:
     """Paths in the order in which they are read."""
     folder = [
         p for p in files if p.startswith("conf.d/") and p.endswith(".conf") and p[7] not in "._"
@@ -51,9 +55,9 @@ def sources(rules, files):
     return [path for part in rules["order"] for path in parts[part]]
 
 
-def deciding(rules, files):
+def deciding(rules: dict[str, Any], files: dict[str, str]) -> dict[str, tuple[str, str, int]]:
     """key -> (value, path, line number)."""
-    found = {}
+    found: dict[str, tuple[str, str, int]] = {}
     for path in sources(rules, files):
         for key, value, where, number in read(rules, files, path):
             if key not in found or rules["last"]:

@@ -9,7 +9,7 @@ SCENARIOS: tuple[dict[str, Any], ...] = (
      "start": "from_stop", "end": "to_stop", "cost": "minutes", "states": ["daily", "cancelled", "planned"],
      "words": ["Mill", "Oak's Corner", "Harbour", "St. Ann", "Upper_Town", "Brück", "100% Park", "Quay"]},
     {"of": "a software distribution", "things": "packages", "links": "needs", "name": "package", "kind": "section",
-     "start": "package", "end": "wanted", "cost": "kilobytes", "states": ["hard", "dropped", "optional"],
+     "start": "needing", "end": "wanted", "cost": "kilobytes", "states": ["hard", "dropped", "optional"],
      "words": ["lib_core", "lib-net", "o'caml", "zip%", "render", "fönt", "shell", "audio"]},
     {"of": "a river authority", "things": "gauges", "links": "reaches", "name": "gauge", "kind": "basin",
      "start": "upstream", "end": "downstream", "cost": "hours", "states": ["open", "dry", "dammed"],

@@ -14,6 +14,7 @@ import sqlite3
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, Callable
 from urllib.parse import quote
 
@@ -68,7 +69,7 @@ def _life(
     more = _more(truth, rng, names, links, path)
     graph = Graph(rules, things, [*links, *more])
     ends = [a for a, *_ in more]
-    asked = [_get(f"/below/{quote(a, safe='')}", lambda a=a: graph.below(a)) for a in ends]
+    asked = [_get(f"/below/{quote(a, safe='')}", partial(graph.below, a)) for a in ends]
     yield "rows that are new", _share(rules["port"], asked) if up else 0.0
     if rules["large"]:
         written = _written(truth, rng, names, [*links, *more], path) if up else 0.0
@@ -105,7 +106,7 @@ def _requests(truth: dict[str, Any], graph: Any, rng: random.Random) -> dict[str
     texts = ["%", "_", "'", "' OR 1=1 --", rng.choice(names)[1:4], rng.choice(names).upper()]
     found = {
         "below": [
-            _get(f"/below/{of(a)}", lambda a=a: graph.below(a)) for a in rng.sample(early, EACH)
+            _get(f"/below/{of(a)}", partial(graph.below, a)) for a in rng.sample(early, EACH)
         ],
         "near": [near(a, rng.choice((1, 2, 3))) for a in some[:EACH]],
         "path": [path(a, b) for a, b in [*far, (some[0], some[0]), (some[1], some[2])]],
@@ -122,7 +123,7 @@ def _requests(truth: dict[str, Any], graph: Any, rng: random.Random) -> dict[str
     if r["large"]:
         late = names[len(names) // 2 :]
         asked = rng.sample(late, EACH)
-        found["above"] = [_get(f"/above/{of(a)}", lambda a=a: graph.above(a)) for a in asked]
+        found["above"] = [_get(f"/above/{of(a)}", partial(graph.above, a)) for a in asked]
     return found
 
 
@@ -182,8 +183,8 @@ def _written(
         posted(["no object"], 400),
     ]
     query = (
-        f"SELECT count(*) FROM {s['links']} JOIN {s['things']} t ON t.id = {s['start']} "
-        f"WHERE t.{s['name']} = ? AND {s['cost']} = ?"
+        f"SELECT count(*) FROM {s['links']} l JOIN {s['things']} t ON t.id = l.{s['start']} "
+        f"WHERE t.{s['name']} = ? AND l.{s['cost']} = ?"
     )
     base = sqlite3.connect(path, timeout=10)
     try:

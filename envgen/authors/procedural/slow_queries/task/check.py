@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, Optional
 
-from data import dump  # type: ignore[import-not-found]
+from rows import dump  # type: ignore[import-not-found]
+
 from verifiers import Check, Task, VerifierError, metric_threshold
 
 FLOOR = 0.5
@@ -37,8 +38,8 @@ def checks(task: Task) -> Iterable[Check]:
     gained = 0.0
     for name in names:
         done = after.get(name)
-        right = bool(done) and done["rows"] == before[name]["rows"]
-        share = done["steps"] / before[name]["steps"] if right else None
+        right = done is not None and done["rows"] == before[name]["rows"]
+        share = done["steps"] / before[name]["steps"] if done and right else None
         check = metric_threshold.grade(
             f"{name}: share of the work", share, FLOOR, truth["targets"][name], weight=2.0
         )

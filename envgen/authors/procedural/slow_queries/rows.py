@@ -1,14 +1,14 @@
-# mypy: ignore-errors
 # ruff: noqa: E501 (SQL reads better whole)
 """A database of the family's shape, as SQL text: the same for the same seed."""
 
 import datetime
 import random
+from typing import Any
 
 FIRST = datetime.date(2022, 1, 1)
 
 
-def dump(words, seed, parents, children, notes):
+def dump(words: dict[str, Any], seed: int, parents: int, children: int, notes: int) -> str:
     """CREATE and INSERT lines. `words` names tables and columns."""
     rng = random.Random(seed)
     w = words
