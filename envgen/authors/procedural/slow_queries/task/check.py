@@ -62,7 +62,7 @@ def _measured(
 ) -> dict[str, Any]:
     files = {f"{name}.sql": text for name, text in queries.items()}
     files |= {"data.sql": data, "indexes.sql": indexes, "measure.py": _SCRIPT}
-    command = ["python3", "-I", "measure.py", str(limit), *queries]
+    command = ["python3", "-I", "measure.py", str(limit), "data", "indexes", *queries]
     outcome = task.run(command, files=files, timeout=60, output_limit=8 << 20)
     value = _json(outcome.stdout) if outcome.ok else None
     return value if isinstance(value, dict) else {}
