@@ -35,7 +35,7 @@ _NONE = re.compile(
 
 def told(history: str) -> tuple[str, ...]:
     """The commands in what `history` prints, without those that count for nothing."""
-    entries = (re.sub(r"\s*\d+\*?\s*$", "", e).strip() for e in history.split(_MARK)[1:])
+    entries = (re.sub(r"\n +\d+\*?\s*$", "", e).strip() for e in history.split(_MARK)[1:])
     return tuple(entry for entry in entries if entry and not _NONE.match(entry))
 
 

@@ -124,6 +124,7 @@ function."""
 CATCHERS = {
     "pipeline": "the one catcher",
     "authors.procedural.broken_tool.model": "runs a tool with a planted fault, which may crash",
+    "authors.procedural.vendored_fault.workings": "runs a package with one, in the same way",
 }
 """Each catches everything in one place."""
 

@@ -51,3 +51,10 @@ def test_a_command_is_what_bash_reads_as_one(tmp_path: Path) -> None:
 def test_nothing_was_given() -> None:
     assert told("") == ()
     assert told("    1  \x01set -eu\n    2  \x01# only a remark\n") == ()
+
+
+def test_a_command_is_told_whole() -> None:
+    history = (
+        "    1  \x01head -n 5\n   10* \x01for i in 1; do\n  echo 2\ndone\n   11  \x01sleep 5\n"
+    )
+    assert told(history) == ("head -n 5", "for i in 1; do\n  echo 2\ndone", "sleep 5")

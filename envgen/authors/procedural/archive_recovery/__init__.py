@@ -9,7 +9,7 @@ from envgen.authors.procedural.archive_recovery import rules as rule_sets
 from envgen.authors.procedural.archive_recovery.handover import Handover
 from envgen.authors.procedural.archive_recovery.rules import SURVIVORS, Rules
 from envgen.authors.procedural.archive_recovery.truth import Result, result
-from envgen.authors.procedural.family import Composition, Family, Material
+from envgen.authors.procedural.family import Composition, Family, Material, introduced
 from envgen.files import File, FileTree
 from envgen.records import HOME, InitialState, TaskSpec
 
@@ -28,9 +28,7 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
     files = _files(rules, handover, values)
     return Composition(
         title=f"Sort the {rules.scenario.plural} of {rules.outer}",
-        instruction=MATERIAL.render(
-            "instruction.md.j2", persona=spec.persona, article=article(spec.persona), **values
-        ),
+        instruction=MATERIAL.render("instruction.md.j2", who=introduced(spec.persona), **values),
         files=files,
         tests=_tests(rng, rules, right, files),
         solution=FileTree({"solve.sh": MATERIAL.render("solve.sh.j2", **values)}),
@@ -40,10 +38,6 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
         initial=_initial(rules),
         secrets=tuple(line for line in right.manifest if "." in line and len(line) > 40)[:8],
     )
-
-
-def article(phrase: str) -> str:
-    return "an" if phrase[:1].lower() in "aeiou" else "a"
 
 
 def _values(rules: Rules) -> dict[str, object]:

@@ -7,7 +7,7 @@ import random
 import shlex
 from dataclasses import replace
 
-from envgen.authors.procedural.family import Composition, Family, Material
+from envgen.authors.procedural.family import Composition, Family, Material, introduced
 from envgen.authors.procedural.feed_cleaning import rules as rule_sets
 from envgen.authors.procedural.feed_cleaning import stream as streams
 from envgen.authors.procedural.feed_cleaning.rules import ROLES, SURVIVORS, WIDTHS, Rules
@@ -46,9 +46,7 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
     path = f"{HOME}/feeds/{rules.stream}"
     return Composition(
         title=f"Clean the {rules.scenario.records} of {rules.stream}",
-        instruction=MATERIAL.render(
-            "instruction.md.j2", persona=spec.persona, article=article(spec.persona), **values
-        ),
+        instruction=MATERIAL.render("instruction.md.j2", who=introduced(spec.persona), **values),
         files=FileTree({path.lstrip("/"): days[0].data}),
         tests=_tests(rules, days, right),
         solution=_program(rules, f"clean{_ending(rules)}", "solve.sh.j2", values),
@@ -62,10 +60,6 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
         ),
         secrets=_secrets(right),
     )
-
-
-def article(phrase: str) -> str:
-    return "an" if phrase[:1].lower() in "aeiou" else "a"
 
 
 def _ending(rules: Rules) -> str:

@@ -69,7 +69,7 @@ def _closed(month: Month, flaw: dict[str, Any]) -> dict[str, list[str]]:
 
 def _tables(month: Month) -> dict[str, str]:
     """The files beside the batches."""
-    rows = {
+    rows: dict[str, list[tuple[Any, ...]]] = {
         "in/CONTROL.csv": [
             ("file", "records", "units"),
             *((f, *t) for f, t in month.control.items()),

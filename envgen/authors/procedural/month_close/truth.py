@@ -1,27 +1,30 @@
-# mypy: ignore-errors
 """From batches of records to invoices: one function for each stage, in their order.
 
 A record is a dict: file, id, customer, when (minutes since 1970, UTC), units (text), kind.
 """
 
 import datetime
+from typing import Any
 
+Record = dict[str, Any]
 EPOCH = datetime.date(1970, 1, 1).toordinal()
 
 
-def minutes_at(year, month, day, hour=0, minute=0):
+def minutes_at(year: int, month: int, day: int, hour: int = 0, minute: int = 0) -> int:
     days = datetime.date(year, month, day).toordinal() - EPOCH
     return days * 1440 + hour * 60 + minute
 
 
-def told(minutes):
+def told(minutes: int) -> str:
     days, rest = divmod(minutes, 1440)
     return f"{datetime.date.fromordinal(EPOCH + days)} {rest // 60:02d}:{rest % 60:02d}"
 
 
-def quarantined(rules, control, batches):
+def quarantined(
+    rules: dict[str, Any], control: dict[str, tuple[int, int]], batches: dict[str, list[Record]]
+) -> list[tuple[str, str]]:
     """(file, reason) of each batch that cannot be trusted."""
-    found = []
+    found: list[tuple[str, str]] = []
     for file, (count, total) in control.items():
         records = batches.get(file)
         if records is None:
@@ -34,14 +37,16 @@ def quarantined(rules, control, batches):
     return sorted(found) if rules["quarantine"] else []
 
 
-def plan_of(customers, record):
+def plan_of(customers: dict[str, list[tuple[str, str]]], record: Record) -> str | None:
     """The plan that holds on the record's day, or None."""
     day = told(record["when"])[:10]
     known = [(start, plan) for start, plan in customers.get(record["customer"], ()) if start <= day]
     return max(known)[1] if known else None
 
 
-def reason(rules, customers, record):
+def reason(
+    rules: dict[str, Any], customers: dict[str, list[tuple[str, str]]], record: Record
+) -> str:
     """Why a record is rejected; "" where it is good. The first that applies."""
     if record["kind"] != "void":
         units = record["units"]
@@ -54,12 +59,12 @@ def reason(rules, customers, record):
     return ""
 
 
-def settled(rules, good):
+def settled(rules: dict[str, Any], good: list[Record]) -> tuple[list[Record], int, int, int]:
     """(records that count, how many voids, how many records they took away, how many replaced)."""
     voids = {r["id"] for r in good if r["kind"] == "void"} if rules["voiding"] else set()
     events = [r for r in good if r["kind"] != "void"]
     left = [r for r in events if r["id"] not in voids]
-    kept = {}
+    kept: dict[str, Record] = {}
     for record in left:
         if record["id"] not in kept or rules["winner"] == "last":
             kept[record["id"]] = record
@@ -71,19 +76,25 @@ def settled(rules, good):
     )
 
 
-def cheap(rules, when):
+def cheap(rules: dict[str, Any], when: int) -> bool:
     """Whether an event is at a reduced price."""
     days, rest = divmod(when, 1440)
     if rules["reduced"] == "weekend":
         return datetime.date.fromordinal(EPOCH + days).weekday() >= 5
-    return rest // 60 >= rules["night"][0] or rest // 60 < rules["night"][1]
+    return bool(rest // 60 >= rules["night"][0] or rest // 60 < rules["night"][1])
 
 
-def rated(rules, customers, plans, records):
+def rated(
+    rules: dict[str, Any],
+    customers: dict[str, list[tuple[str, str]]],
+    plans: dict[tuple[str, str], tuple[int, int]],
+    records: list[Record],
+) -> list[tuple[Any, ...]]:
     """Rows of id, customer, when, kind, plan, billed units, cents, by id."""
-    used, rows = {}, []
+    used: dict[tuple[str, str], int] = {}
+    rows: list[tuple[Any, ...]] = []
     for record in sorted(records, key=lambda r: (r["when"], r["id"])):
-        plan = plan_of(customers, record)
+        plan = str(plan_of(customers, record))
         included, price = plans[plan, record["kind"]]
         step = rules["step"]
         units = -(-int(record["units"]) // step) * step
@@ -108,7 +119,9 @@ def rated(rules, customers, plans, records):
     return sorted(rows)
 
 
-def invoices(rows, ledger):
+def invoices(
+    rows: list[tuple[Any, ...]], ledger: dict[str, int]
+) -> list[tuple[str, int, int, int]]:
     """Rows of customer, events, cents, difference to what was booked before."""
     found = {customer: [0, 0] for customer in ledger}
     for row in rows:
@@ -118,7 +131,14 @@ def invoices(rows, ledger):
     return [(c, n, cents, cents - ledger.get(c, 0)) for c, (n, cents) in sorted(found.items())]
 
 
-def closed(rules, control, batches, customers, plans, ledger):
+def closed(
+    rules: dict[str, Any],
+    control: dict[str, tuple[int, int]],
+    batches: dict[str, list[Record]],
+    customers: dict[str, list[tuple[str, str]]],
+    plans: dict[tuple[str, str], tuple[int, int]],
+    ledger: dict[str, int],
+) -> dict[str, list[str]]:
     """The lines of every output, by name."""
     away = quarantined(rules, control, batches)
     out = {file for file, _ in away}
@@ -136,7 +156,7 @@ def closed(rules, control, batches, customers, plans, ledger):
         ("voids", voids), ("voided", voided), ("replaced", replaced), ("rated", len(rows)),
         ("cents", sum(row[6] for row in rows)),
     ]  # fmt: skip
-    tables = {
+    tables: dict[str, list[tuple[Any, ...]]] = {
         "quarantine.csv": [("file", "reason"), *away],
         "rejected.csv": [("id", "file", "reason"), *rejected],
         "rated.csv": [("id", "customer", "when", "kind", "plan", "billed", "cents"), *rows],

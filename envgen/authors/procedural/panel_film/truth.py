@@ -1,14 +1,15 @@
-# mypy: ignore-errors
 """Sessions of lamps: from the state of each lamp in each frame to what is reported.
 
 A state is 1 (lit), 0 (dark), or "w" or "b" where the whole picture is white or black. Times are
 tenths of a second, which are frames.
 """
 
+from typing import Any
 
-def runs(row):
+
+def runs(row: list[Any]) -> list[list[Any]]:
     """[value, first, end) of equal neighbours."""
-    found = []
+    found: list[list[Any]] = []
     for place, value in enumerate(row):
         if found and found[-1][0] == value:
             found[-1][2] = place + 1
@@ -17,7 +18,7 @@ def runs(row):
     return found
 
 
-def held(row):
+def held(row: list[Any]) -> list[Any]:
     """The row with what is not seen taken as before; dark, where nothing was before."""
     out, last = [], 0
     for value in row:
@@ -26,9 +27,9 @@ def held(row):
     return out
 
 
-def sessions(rules, row):
+def sessions(rules: dict[str, Any], row: list[Any]) -> list[list[int]]:
     """(start, end) of a lamp's sessions: on-times with short gaps between them are one."""
-    found = []
+    found: list[list[int]] = []
     for value, start, end in runs(held(row) if rules["hold"] else row):
         if value != 1:
             continue
@@ -39,16 +40,17 @@ def sessions(rules, row):
     return found
 
 
-def station_at(rules, lamp, start):
+def station_at(rules: dict[str, Any], lamp: str, start: int) -> str:
     """Who has the lamp at that time: the last change that is not later."""
     known = [c for c in rules["changes"] if c[0] == lamp and c[1] * 10 <= start]
     known = known if rules["follow"] else known[:1]
-    return known[-1][2]
+    return str(known[-1][2])
 
 
-def reported(rules, states):
+def reported(rules: dict[str, Any], states: dict[str, list[Any]]) -> dict[str, list[list[Any]]]:
     """The rows of every table but that of differences, by table."""
-    kept, aside = [], []
+    kept: list[list[Any]] = []
+    aside: list[list[Any]] = []
     for lamp, row in states.items():
         for start, end in sessions(rules, row):
             if end - start < rules["least"]:
@@ -66,7 +68,9 @@ def reported(rules, states):
     return {"sessions": kept, "set_aside": aside, "missing": missing, "totals": totals}
 
 
-def differences(rules, kept, logged):
+def differences(
+    rules: dict[str, Any], kept: list[list[Any]], logged: list[tuple[str, int]]
+) -> list[list[Any]]:
     """What only the film or only the log has; both say nearly the same start."""
     near = rules["near"]
     film = [
@@ -82,7 +86,7 @@ def differences(rules, kept, logged):
     return film + log
 
 
-def clock(rules, tenths):
+def clock(rules: dict[str, Any], tenths: int) -> str:
     """A time as it is written."""
     if rules["style"] == "seconds":
         return f"{tenths // 10}.{tenths % 10}"
@@ -93,7 +97,7 @@ def clock(rules, tenths):
 TIMES = {"sessions": (1, 2), "set_aside": (1, 2), "missing": (0, 1), "differences": (2,)}
 
 
-def written(rules, table, row):
+def written(rules: dict[str, Any], table: str, row: list[Any]) -> list[str]:
     """The cells of a row."""
     if table == "totals":
         return [row[0], str(row[1]), *(f"{n // 10}.{n % 10}" for n in row[2:])]

@@ -92,7 +92,9 @@ def _words(rules: dict[str, Any]) -> dict[str, Any]:
         "sep_name": SEPS[rules["sep"]],
         "column_words": ", ".join(f"`{column}`" for column in rules["columns"]),
         "shell_layout": shown,
-        "told_layout": rules["layout"].format(group=rules["group"], a="AA", b="BB", name="<name>"),
+        "told_layout": rules["layout"].format(
+            group=rules["group"], a="<AA>", b="<BB>", name="<name>"
+        ),
         "told_form": rules["form"].format(a="AA", b="BB", c="C"),
         "example": rules["form"].format(a="07", b="03", c="2"),
     }

@@ -62,6 +62,11 @@ def keys_of(rules: dict[str, Any], slate: tuple[int, int, int]) -> str:
     return str(rules["form"].format(a=f"{a:02d}", b=f"{b:02d}", c=c))
 
 
+def heard(keys: list[str]) -> int:
+    """Tenths of a second that pass until the last key: a start, keys, and a pause between slates."""
+    return 5 + sum(len(one) for one in keys) * 21 // 10 + 10 * (len(keys) - 1)
+
+
 def draw(rng: random.Random, rules: dict[str, Any]) -> list[Recording]:
     """Every kind of trouble at least once; lengths of retakes differ."""
     folders = rng.sample(("day 1", "day 2", "evening", "spare/a", "spare/b", "morning"), 3)
@@ -77,7 +82,7 @@ def draw(rng: random.Random, rules: dict[str, Any]) -> list[Recording]:
         keys = [keys_of(rules, one) for one in (wrong, slate) if one]
         if slate is None or rng.random() < 0.2:
             keys.insert(0, keys_of(rules, slates[-1])[: rng.choice((2, 3))])
-        tenths = rng.randrange(32, 60) + 14 * (len(keys) - 1)
+        tenths = heard(keys) + rng.randrange(5, 32)
         return Recording(
             path, tuple(keys), slate, wrong or slate, tenths, rng.getrandbits(32), **more
         )

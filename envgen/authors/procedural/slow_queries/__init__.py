@@ -3,7 +3,7 @@
 import json
 import random
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,12 @@ from envgen.files import FileTree
 from envgen.records import HOME, InitialState, TaskSpec
 
 from . import queries as kinds
-from .data import dump
 from .queries import Query
+from .rows import dump
 
 MATERIAL = Material(__file__)
-SIZES = (90, 1400, 900)
-HIDDEN = (110, 1800, 1200)
+SIZES = (80, 1000, 700)
+HIDDEN = (90, 1300, 900)
 SCENARIOS: tuple[dict[str, Any], ...] = (
     {"of": "a tool rental", "P": "branches", "C": "rentals", "N": "complaints", "pid": "branch_id",
      "code": "branch", "place": "town", "kind": "tool", "amount": "cents", "ref": "receipt",
@@ -68,7 +68,9 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
         "targets": {query.name: query.target for query in chosen}, "most": len(columns),
     }  # fmt: skip
 
-    def handed(pick: Callable[[Query], str], indexed: bool = True, **more: str) -> FileTree:
+    def handed(
+        pick: Callable[[Query], str], more: Mapping[str, str] = {}, *, indexed: bool = True
+    ) -> FileTree:
         """A solution that hands in one form of each query."""
         files = {f"fast/{q.name}.sql": _told(words, pick(q)) + ";\n" for q in chosen}
         made = [_told(words, line) for line in _indexes(columns)] if indexed else []
@@ -87,13 +89,13 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
             {
                 "check.py": MATERIAL.text("check.py"),
                 "measure.py": MATERIAL.text("measure.py"),
-                "data.py": (Path(__file__).parent / "data.py").read_text(),
+                "rows.py": (Path(__file__).parent / "rows.py").read_text(),
                 "truth.json": json.dumps(truth),
             }
         ),
         solution=handed(
             lambda q: q.fast,
-            **{
+            {
                 "solve.sh": MATERIAL.render("solve.sh.j2", **shown),
                 "steps.py": MATERIAL.text("measure.py"),
             },

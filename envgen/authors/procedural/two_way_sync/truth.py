@@ -1,20 +1,25 @@
-# mypy: ignore-errors
 """What two trees that both went on since their last common state become together."""
 
 import fnmatch
 import hashlib
+from typing import Any
+
+Row = tuple[str, str, "bytes | None"]
+"""Status, path, and the file that stays."""
 
 
-def digest(data):
+def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def ignored(path, patterns):
+def ignored(path: str, patterns: list[str]) -> bool:
     """Whether a pattern is the name of the file or of a folder above it."""
     return any(fnmatch.fnmatchcase(part, one) for part in path.split("/") for one in patterns)
 
 
-def fate(rules, base, left, right):
+def fate(
+    rules: dict[str, Any], base: str | None, left: bytes | None, right: bytes | None
+) -> tuple[str, str]:
     """Status of one path, and which side's file stays: "left", "right", "both" or "".
 
     Arguments are the contents on each side (None where there is none) and the listed digest.
@@ -31,10 +36,10 @@ def fate(rules, base, left, right):
         if not rules["revive"]:
             return "removed", ""
         return "revived", "right" if a is None else "left"
-    return "conflict", settled(rules["conflict"], left, right)
+    return "conflict", settled(rules["conflict"], left or b"", right or b"")
 
 
-def settled(rule, left, right):
+def settled(rule: str, left: bytes, right: bytes) -> str:
     """Which side's file stays where both were changed."""
     if rule == "larger":
         return "left" if len(left) >= len(right) else "right"
@@ -43,21 +48,24 @@ def settled(rule, left, right):
     return rule
 
 
-def revised(data):
+def revised(data: bytes) -> bytes:
     """The date in the first line of a file, as text that sorts."""
     return data.split(b"\n", 1)[0].split(b": ", 1)[-1]
 
 
-def aside(path, name):
+def aside(path: str, name: str) -> str:
     """Where the right side's file goes when both stay."""
     folder, slash, last = path.rpartition("/")
     stem, dot, ending = last.rpartition(".")
     return f"{folder}{slash}{stem}.{name}{dot}{ending}"
 
 
-def merged(rules, base, left, right):
+def merged(
+    rules: dict[str, Any], base: dict[str, str], left: dict[str, bytes], right: dict[str, bytes]
+) -> tuple[dict[str, bytes], list[Row]]:
     """(path -> content, report rows) of two trees and the digests of their last common state."""
-    files, rows = {}, []
+    files: dict[str, bytes] = {}
+    rows: list[Row] = []
     for path in sorted({*base, *left, *right}, key=str.encode):
         if ignored(path, rules["ignore"]):
             continue
@@ -71,19 +79,18 @@ def merged(rules, base, left, right):
     return files, rows
 
 
-def report(rules, rows):
+def report(rules: dict[str, Any], rows: list[Row]) -> list[str]:
     """The lines of the report."""
     order = list(rules["words"])
     if rules["order"] == "status":
         rows = sorted(rows, key=lambda row: (order.index(row[0]), row[1].encode()))
     lines = []
     for status, path, data in rows:
-        gone = data is None
         cells = {
             "status": rules["words"][status],
             "path": path,
-            "bytes": "-" if gone else str(len(data)),
-            "digest": "-" if gone else digest(data),
+            "bytes": "-" if data is None else str(len(data)),
+            "digest": "-" if data is None else digest(data),
         }
         lines.append(rules["sep"].join(cells[column] for column in rules["columns"]))
     if rules["totals"]:

@@ -58,7 +58,8 @@ def meeting(
     alone = [answering(sources(package, [fault])) for fault in faults]
     broken = answering(sources(package, faults))
     shown: list[list[str]] = [[] for _ in faults]
-    sound, drawn = [], set()
+    sound: list[str] = []
+    drawn: set[str] = set()
     for _ in range(DRAWN):
         line = package.request(rng)
         if line in drawn:

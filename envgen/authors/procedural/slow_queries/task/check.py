@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, Optional
 
-from data import dump  # type: ignore[import-not-found]
+from rows import dump  # type: ignore[import-not-found]
+
 from verifiers import Check, Task, VerifierError, metric_threshold
 
 FLOOR = 0.5
@@ -37,8 +38,8 @@ def checks(task: Task) -> Iterable[Check]:
     gained = 0.0
     for name in names:
         done = after.get(name)
-        right = bool(done) and done["rows"] == before[name]["rows"]
-        share = done["steps"] / before[name]["steps"] if right else None
+        right = done is not None and done["rows"] == before[name]["rows"]
+        share = done["steps"] / before[name]["steps"] if done and right else None
         check = metric_threshold.grade(
             f"{name}: share of the work", share, FLOOR, truth["targets"][name], weight=2.0
         )
@@ -61,7 +62,7 @@ def _measured(
 ) -> dict[str, Any]:
     files = {f"{name}.sql": text for name, text in queries.items()}
     files |= {"data.sql": data, "indexes.sql": indexes, "measure.py": _SCRIPT}
-    command = ["python3", "-I", "measure.py", str(limit), *queries]
+    command = ["python3", "-I", "measure.py", str(limit), "data", "indexes", *queries]
     outcome = task.run(command, files=files, timeout=60, output_limit=8 << 20)
     value = _json(outcome.stdout) if outcome.ok else None
     return value if isinstance(value, dict) else {}

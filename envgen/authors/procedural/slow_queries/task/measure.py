@@ -1,7 +1,7 @@
 # mypy: ignore-errors
 """Runs queries on a database and counts the steps of SQLite's virtual machine.
 
-    measure.py LIMIT NAME...      in a folder with data.sql, indexes.sql and NAME.sql
+    measure.py LIMIT DATA INDEXES QUERY...      each the name of a file without its `.sql`
 
 Prints a JSON object: for each name its rows and steps, or null where it fails or passes LIMIT.
 """
@@ -43,22 +43,18 @@ def measured(base, query, limit):
 
 
 def read(name):
-    with open(name) as stream:
+    with open(f"{name}.sql") as stream:
         return stream.read()
 
 
 base = sqlite3.connect(":memory:")
 base.execute("PRAGMA automatic_index = OFF")
-base.executescript(read("data.sql"))
+base.executescript(read(sys.argv[2]))
 try:
-    for one in statements(read("indexes.sql")):
+    for one in statements(read(sys.argv[3])):
         base.execute(one)
 except (sqlite3.Error, sqlite3.Warning) as error:
     print(json.dumps({"indexes": str(error)}))
     sys.exit()
 base.execute("PRAGMA query_only = ON")
-print(
-    json.dumps(
-        {name: measured(base, read(f"{name}.sql"), int(sys.argv[1])) for name in sys.argv[2:]}
-    )
-)
+print(json.dumps({name: measured(base, read(name), int(sys.argv[1])) for name in sys.argv[4:]}))
