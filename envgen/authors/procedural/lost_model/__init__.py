@@ -40,7 +40,7 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
         "folder": model.name, "sets": rng.choice(("new_sets.csv", "wanted.csv", "sweep.csv")),
         "results": rng.choice(("results.csv", "sweep_results.csv", "table.csv")),
         "program": rng.choice(("model.py", "rerun.py", f"{model.name}.py")),
-        "opening": rng.randrange(3),
+        "opening": rng.randrange(3), "first": tables[1].split("\n")[1].split(",")[0],
     }  # fmt: skip
     right = MATERIAL.render("model.py.j2", way="", **words)
     space: dict[str, Any] = {"__name__": "part"}
