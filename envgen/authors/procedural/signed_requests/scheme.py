@@ -3,7 +3,7 @@
 
 import hashlib
 import hmac
-import time
+from datetime import date, timedelta
 
 PARTS = ("method", "path", "query", "headers", "body", "time", "nonce")
 DAY = 86400
@@ -66,7 +66,7 @@ def canonical(text, rules, when, nonce):
 def signature(text, rules, keyid, secret, when, nonce):
     key = bytes.fromhex(secret)
     if rules["derived"]:
-        day = time.strftime("%Y%m%d", time.gmtime(when))
+        day = (date(1970, 1, 1) + timedelta(when // DAY)).strftime("%Y%m%d")
         key = hmac.new(
             key, (day if rules["derived"] == "day" else keyid).encode(), rules["hash"]
         ).digest()
