@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Any, Dict, Optional
 
-from talk import again, http  # type: ignore[import-not-found]
+from talk import again, http, measure, pace  # type: ignore[import-not-found]
 
 from verifiers import Check, Task
 from verifiers.multi_protocol import Service, accepts
@@ -40,6 +40,7 @@ READY = 40
 def checks(task: Task) -> Iterable[Check]:
     """Two lives of the stack, with a hard stop between."""
     kind = importlib.import_module(f"checks_{task.truth['kind']}").Kind(task)
+    measure(task)
     yield Check("healthd.py is a Python program", _is_python(task.read_text("stack/healthd.py")))
     with _start(task, READY) as service:
         came_up = service.ready
@@ -153,6 +154,7 @@ def _health(task: Task) -> Iterator[Check]:
     truth = task.truth
     facts, names, frozen = truth["facts"], truth["probed"], truth["frozen"]
     good = {"status": "ok", "services": dict.fromkeys(names, "up")}
+    measure(task)
     places = [
         (facts["health"], "localhost"),
         (facts["gate"], "any.example"),
@@ -187,7 +189,7 @@ def _signal(task: Task, number: str) -> None:
 
 
 def _stackcheck(task: Task) -> "tuple[Optional[int], str]":
-    limit = len(task.truth["probed"]) + 1.5
+    limit = (len(task.truth["probed"]) + 1.5) * pace()
     outcome = task.run(["stack/stackcheck"], timeout=limit, cwd="stack")
     return (None if outcome.timed_out else outcome.code), outcome.text
 

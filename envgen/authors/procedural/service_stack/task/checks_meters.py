@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 from typing import Any, Dict, Optional
 
-from talk import heard, http, patience, redis, redis_pipeline, tcp  # type: ignore[import-not-found]
+from talk import heard, http, pace, patience, redis, redis_pipeline, tcp  # type: ignore[import-not-found]
 
 from verifiers import Check, Task
 from verifiers.multi_protocol import RespReply, udp
@@ -110,7 +110,7 @@ class Kind:
     def _query(self, name: str, value: int) -> bool:
         """Datagrams take their time: wait a while for the value."""
         wanted = f"{name} {value}\n".encode()
-        end = time.monotonic() + min(patience(), 3)
+        end = time.monotonic() + min(patience(), 3 * pace())
         while time.monotonic() < end:
             line = self._line(name)
             if line is None or line == wanted:

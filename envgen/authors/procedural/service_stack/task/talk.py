@@ -4,15 +4,32 @@ A right stack answers in milliseconds, on a busy machine in seconds. One that li
 nothing would hold the grader up for minutes, so every silence makes the next wait shorter.
 """
 
+import time
 from collections.abc import Callable
 from typing import Any, List, Optional, Sequence, TypeVar
 
-from verifiers import multi_protocol
+from verifiers import Task, multi_protocol
 from verifiers.multi_protocol import DnsReply, HttpReply, RespReply, SmtpReply
 
 Reply = TypeVar("Reply")
 LONG, SHORT, WEAR = 5.0, 0.2, 0.6
-_state = {"seconds": LONG}
+AT_REST, SLOWEST = 0.15, 4.0
+"""Seconds in which a program starts and ends where nothing else runs; more than four times that is
+not waited for."""
+_state = {"seconds": LONG, "pace": 1.0}
+
+
+def measure(task: Task) -> None:
+    """Find out how busy the machine is: on a slow one everything may take that much longer."""
+    start = time.monotonic()
+    task.run(["/usr/bin/python3", "-I", "-c", "import json, socket"], timeout=10, cwd="/")
+    pace = min(SLOWEST, max(1.0, (time.monotonic() - start) / AT_REST))
+    _state.update(seconds=_state["seconds"] * pace / _state["pace"], pace=pace)
+
+
+def pace() -> float:
+    """How many times slower than one at rest this machine is: 1 to 4."""
+    return _state["pace"]
 
 
 def patience() -> float:
@@ -60,7 +77,7 @@ def smtp(port: int, sender: str, to: Sequence[str], message: bytes) -> Optional[
 
 def again(look: Callable[[], Reply], wanted: Reply, tries: int = 3) -> Reply:
     """Look until it is as wanted: a probe with a clock may fail once on a busy machine."""
-    found = look()
+    found, tries = look(), round(tries * pace())
     while found != wanted and tries > 1 and patience() > 1:
         tries -= 1
         found = look()
