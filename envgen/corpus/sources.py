@@ -131,7 +131,7 @@ class Source:
                 self._leave_out(Path(where), f"what is over {MAX_DEPTH} levels deep")
                 folders.clear()
             folders.sort()
-            for name in sorted(names):
+            for name in sorted([*folders, *names]):
                 path = Path(where, name)
                 if path.is_symlink():
                     self._leave_out(path, "it is a link")

@@ -1,5 +1,6 @@
 """Shared runs of words: what is planted is found whatever it looks like, and nothing else is."""
 
+import os
 import random
 import unicodedata
 from pathlib import Path
@@ -201,6 +202,8 @@ def test_plain_text_and_what_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "link.txt").symlink_to("/etc/hostname")
     with (tmp_path / "huge.txt").open("wb") as file:
         file.truncate(100 << 20)
+    os.mkfifo(tmp_path / "pipe.txt")
+    (tmp_path / "around").symlink_to(tmp_path)
     deep = tmp_path.joinpath(*["d"] * 40)
     deep.mkdir(parents=True)
     source = Source(tmp_path)
@@ -208,7 +211,7 @@ def test_plain_text_and_what_is_left_out(tmp_path: Path) -> None:
     assert found == {"b.md": "plain text", "latin.txt": "caf\ufffd bar"}
     reasons = sorted(told.rpartition(": ")[2] for told in source.left_out)
     assert reasons == [
-        "huge.txt has 104857600 bytes, over 16777216", "it is a link",
+        "huge.txt has 104857600 bytes, over 16777216", "it is a link", "it is a link",
         "what is over 16 levels deep",
     ]  # fmt: skip
 
