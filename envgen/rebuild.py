@@ -5,13 +5,16 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
-from envgen.errors import Misconfigured
+from envgen.errors import Fault, Misconfigured
 from envgen.export import parquet
+from envgen.grade import build_image
 from envgen.kit import Kit
+from envgen.ledger import Use
 from envgen.pipeline import Stop, bounded, proven
-from envgen.records import BuiltTask, Rejection
+from envgen.records import BuiltTask, Rejection, TaskDraft
 
 NEEDED = ["task", "archive", "archive_sha256", "layers", "baseline", "base_content"]
+OTHER = "its layers have other content than the manifest says"
 
 
 @dataclass(frozen=True)
@@ -38,11 +41,14 @@ def rows_of(manifest: Path, shard: tuple[int, int]) -> list[parquet.Row]:
     return [row for n, row in enumerate(parquet.read(manifest, NEEDED)) if n % of == first - 1]
 
 
-async def rebuild(rows: list[parquet.Row], kit: Kit, stop: Stop) -> AsyncGenerator[Verdict, None]:
+async def rebuild(
+    rows: list[parquet.Row], kit: Kit, stop: Stop, *, pulled: bool = False
+) -> AsyncGenerator[Verdict, None]:
     """Build each task of the rows again from its archive, take it through the gates, compare.
 
     The kit must have been opened with `rebuild`, on a ledger of its own, so that nothing is
-    recalled.
+    recalled; or, where images are `pulled`, with their registry. What was pulled is compared before
+    anything of the task runs in it.
     """
 
     async def again(row: parquet.Row) -> Verdict:
@@ -50,6 +56,8 @@ async def rebuild(rows: list[parquet.Row], kit: Kit, stop: Stop) -> AsyncGenerat
             draft = parquet.draft_of(row)
         except Misconfigured as error:
             return Verdict(row["task"], str(error))
+        if pulled and (trouble := await _other(row, draft, kit)):
+            return Verdict(row["task"], trouble)
         return _compared(row, await proven(draft, kit))
 
     async with aclosing(bounded(again, rows, kit.config.engine.in_flight, stop)) as verdicts:
@@ -57,11 +65,20 @@ async def rebuild(rows: list[parquet.Row], kit: Kit, stop: Stop) -> AsyncGenerat
             yield verdict
 
 
+async def _other(row: parquet.Row, draft: TaskDraft, kit: Kit) -> str:
+    """Why the image that the registry has is not the manifest's; empty when it is."""
+    try:
+        _, image, _ = await build_image(draft, kit, Use(draft.slug, "build"))
+    except Fault as fault:
+        return f"{fault.code}: {fault.detail}"
+    return "" if image.layers == row["layers"] else OTHER
+
+
 def _compared(row: parquet.Row, task: BuiltTask | Rejection) -> Verdict:
     if isinstance(task, Rejection):
         return Verdict(row["task"], f"{task.code}: {task.detail}")
     if task.image.layers != row["layers"]:
-        return Verdict(row["task"], "its layers have other content than the manifest says")
+        return Verdict(row["task"], OTHER)
     if task.baseline != row["baseline"]:
         was, now = row["baseline"], task.baseline
         return Verdict(row["task"], f"the untouched container earns {now:g}, and earned {was:g}")

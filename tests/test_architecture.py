@@ -114,7 +114,7 @@ SDK = {
 """Only the edges, and the trainer, may know their libraries."""
 LAZY = {
     *("google", "harbor", "httpx2", "openai", "peft", "pyarrow", "rich.progress", "transformers"),
-    "vllm",
+    *("rensa", "vllm"),
 }
 """Imported inside functions only: they cost more than most commands need."""
 TORCH = {"train.loss", "train.policy", "train.inference", "train.loop"}

@@ -54,7 +54,7 @@ def overlap(
     sources = [Source(path) for path in against]
     for source in sources:
         for text in source.texts():
-            index.add(source.place.name or str(source.place), text)
+            index.add(str(source.place), text)
     corpus, count = _source(data, run, place), 0
 
     def counted() -> "Iterator[Texts]":

@@ -1,5 +1,6 @@
 """Corpora for others: write a data set, and check one."""
 
+import tempfile
 from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -78,7 +79,8 @@ def images(
                 if stop.drain:
                     return
 
-    with_kit(settings_of(config, sets), data / "pushes", work)
+    with tempfile.TemporaryDirectory(prefix="envgen-push-") as own:
+        with_kit(settings_of(config, sets), Path(own), work)
     target = source.with_name(pushing.NAME)
     count = pushing.write(target, [image for one in pushed for image in one.images])
     lost = [one.task for one in pushed if one.trouble]

@@ -169,7 +169,8 @@ def again(
 
     async def work(kit: "Kit", stop: "Stop") -> Any:
         found = []
-        async with aclosing(rebuilds.rebuild(rows, kit, stop)) as verdicts:
+        rebuilt = rebuilds.rebuild(rows, kit, stop, pulled=registry is not None)
+        async with aclosing(rebuilt) as verdicts:
             async for verdict in verdicts:
                 found.append(verdict)
                 state = f"DRIFTED: {verdict.drift}" if verdict.drift else f"same {verdict.note}"

@@ -62,7 +62,7 @@ def _ours(told: dict[str, str]) -> parquet.Row:
     draft = _table(_json(told.get("envgen.json", "")).get("draft"))
     spec = _table(draft.get("spec"))
     axes = {axis: _plain(spec.get(axis)) for axis in AXES if axis in spec}
-    return axes | {"author": str(draft["author"])[:200]} if "author" in draft else {}
+    return axes | {"author": _plain(draft["author"])} if "author" in draft else {}
 
 
 def _theirs(told: dict[str, str], texts: Texts) -> parquet.Row:
@@ -94,10 +94,14 @@ def _table(value: object) -> dict[str, Any]:
 
 
 def _plain(value: object) -> str | list[str] | None:
-    """A value as one or more short texts."""
+    """A value as one or more short texts that can be printed."""
     if isinstance(value, list):
-        return [str(one)[:200] for one in value[:100]]
-    return None if value in (None, "") else str(value)[:200]
+        return [_short(one) for one in value[:100]]
+    return None if value in (None, "") else _short(value)
+
+
+def _short(value: object) -> str:
+    return str(value)[:200].encode(errors="replace").decode()
 
 
 Rows = list[tuple[str, ...]]

@@ -78,7 +78,7 @@ def duplicates(
         count += 1
         own = shingles(said)
         sketch = RMinHash(_SLOTS, _SEED)
-        sketch.update(sorted(own))
+        sketch.update(own)
         best = ("", 0.0)
         for number in sorted(index.query(sketch)):
             name, text, other = kept[number]

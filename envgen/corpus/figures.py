@@ -70,7 +70,7 @@ def figures(rows: Iterable[Row]) -> Figures:
         for axis in AXES:
             value = row.get(axis)
             census[axis].update(value if isinstance(value, list | tuple) else [value or ""])
-        authors[row.get("author") or ""] += 1
+        authors[str(row.get("author") or "")] += 1
         lengths.append(len(words(row.get("instruction") or "")))
         _label(row, labels)
         if row.get("kill_rate") is not None:

@@ -19,6 +19,14 @@ def number(word: str) -> int:
     return int.from_bytes(blake2b(word.encode(errors="replace"), digest_size=8).digest()) | 1
 
 
+def flat(numbers: "array[int]") -> Any:
+    """Numbers of type code `Q` or `I` as an Arrow array, not copied."""
+    import pyarrow as pa
+
+    kind = {"Q": pa.uint64(), "I": pa.uint32()}[numbers.typecode]
+    return pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(numbers)])
+
+
 def runs(numbers: "array[int]", sizes: Sequence[int]) -> Iterator[tuple[int, Any]]:
     """(n, Arrow array of each run of n words) for every n, the smallest first.
 
@@ -29,7 +37,7 @@ def runs(numbers: "array[int]", sizes: Sequence[int]) -> Iterator[tuple[int, Any
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    words = pa.Array.from_buffers(pa.uint64(), len(numbers), [None, pa.py_buffer(numbers)])
+    words = flat(numbers)
     factor, found = pa.scalar(_FACTOR, pa.uint64()), words
     for n in range(1, max(sizes) + 1):
         length = max(0, len(words) - n + 1)

@@ -5,18 +5,17 @@ instruction, tests and solution, and over words that do not depend on case, acce
 """
 
 from array import array
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypedDict
 
 from envgen.corpus import grams
-from envgen.corpus.sources import PARTS, PLAIN, Texts
+from envgen.corpus.sources import PARTS, PLAIN, Files, Texts
 from envgen.corpus.words import words
 
 SIZES = (13, 8)
-BATCH = 4_000_000
+BATCH = 8_000_000
 """Words that are looked up at once."""
 SHOWN = 80
 """Words of a shared run that a finding quotes."""
@@ -59,7 +58,7 @@ class Index:
         self.numbers: dict[str, int] = {}
         """Of every word that benchmarks use."""
         self._windows: dict[int, list[Any]] = {n: [] for n in self.sizes}
-        self._starts: dict[int, list[int]] = {n: [0] for n in self.sizes}
+        self._owners: dict[int, array[int]] = {n: array("I") for n in self.sizes}
 
     def add(self, name: str, benchmark: Texts) -> None:
         """Take in a task or a text of the benchmark `name`."""
@@ -73,7 +72,7 @@ class Index:
                 self.texts.append(f"{name}: {inside}")
                 for n, windows in grams.runs(self.numbered(found), self.sizes):
                     self._windows[n].append(windows)
-                    self._starts[n].append(self._starts[n][-1] + len(windows))
+                    self._owners[n] += array("I", [len(self.texts) - 1]) * len(windows)
 
     def numbered(self, found: Iterable[str]) -> "array[int]":
         """Words as numbers; 0 for what no benchmark says."""
@@ -88,9 +87,9 @@ class Index:
             self._windows[n] = [pa.concat_arrays(self._windows[n])]
         return self._windows[n][0]
 
-    def text_of(self, n: int, place: int) -> int:
-        """Which text a window is of."""
-        return bisect_right(self._starts[n], place) - 1
+    def owners(self, n: int) -> Any:
+        """Which text each window of n words is of, as an Arrow array."""
+        return grams.flat(self._owners[n])
 
 
 @dataclass
@@ -99,7 +98,9 @@ class _Part:
 
     task: str
     part: str
-    files: list[tuple[str, list[str]]] = field(default_factory=list)
+    files: Files
+    lengths: list[int] = field(default_factory=list)
+    """Words of each file."""
 
 
 def overlaps(
@@ -109,88 +110,101 @@ def overlaps(
     if not index.texts:
         return
     batch: list[_Part] = []
-    size = 0
+    numbers = array("Q")
     for task in tasks:
         for part in (*parts, PLAIN):
-            found = _Part(task.name, part)
-            for file, text in task.parts.get(part, ()):
-                found.files.append((file, words(text)))
-                size += len(found.files[-1][1]) + 1
+            found = _Part(task.name, part, task.parts.get(part, ()))
+            for _, text in found.files:
+                said = index.numbered(words(text))
+                found.lengths.append(len(said))
+                numbers += said
+                numbers.append(0)  # no window goes from one file into the next
             batch.append(found)
-        if size > BATCH:
-            yield from _searched(batch, index)
-            batch, size = [], 0
-    yield from _searched(batch, index)
+        if len(numbers) > BATCH:
+            yield from _searched(batch, numbers, index)
+            batch, numbers = [], array("Q")
+    yield from _searched(batch, numbers, index)
 
 
-class _Hit(NamedTuple):
-    """A window that a benchmark has: its first word in the file, and which text it is of."""
+@dataclass
+class _Hits:
+    """What one file shares."""
 
-    word: int
-    text: int
+    texts: Counter[int] = field(default_factory=Counter)
+    """Windows by the benchmark's text that they are of."""
+    longest: int = 0
+    first: int = 0
+    """Where the longest run begins: the number of the word in the batch."""
 
 
-def _searched(batch: list[_Part], index: Index) -> Iterator[Overlap]:
+def _searched(batch: list[_Part], numbers: "array[int]", index: Index) -> Iterator[Overlap]:
     """The overlaps of some parts, in their order."""
-    files = [(part, name, found) for part in batch for name, found in part.files]
-    numbers, starts = array("Q"), [0]
-    for _, _, found in files:
-        numbers += index.numbered(found)
-        numbers.append(0)  # no window goes from one file into the next
-        starts.append(len(numbers))
-    hits: dict[int, dict[int, list[_Hit]]] = {}
-    for n, windows in grams.runs(numbers, index.sizes):
-        for place, where in _known(windows, index.whole(n)):
-            file = bisect_right(starts, place) - 1
-            hit = _Hit(place - starts[file], index.text_of(n, where))
-            hits.setdefault(n, {}).setdefault(file, []).append(hit)
+    owners, starts = array("I"), [0]
+    for number, length in enumerate(n for part in batch for n in part.lengths):
+        owners += array("I", [number]) * (length + 1)
+        starts.append(starts[-1] + length + 1)
+    hits = {n: _hits(w, grams.flat(owners), index, n) for n, w in grams.runs(numbers, index.sizes)}
     file = 0
     for part in batch:
         own = range(file, file + len(part.files))
         file += len(part.files)
         for n in reversed(index.sizes):
-            known = hits.get(n, {})
-            if own_hits := {f - own.start: known[f] for f in own if f in known}:
-                yield _overlap(part, n, own_hits, index)
+            if found := {f: hits[n][f] for f in own if f in hits[n]}:
+                which = min(found, key=lambda f: (-found[f].longest, f))
+                yield _overlap(part, n, found, which - own.start, starts[which], index)
 
 
-def _known(windows: Any, whole: Any) -> Iterator[tuple[int, int]]:
-    """(place in the windows, place in the index) of windows that the index has."""
+def _hits(windows: Any, owners: Any, index: Index, n: int) -> dict[int, _Hits]:
+    """What each file of a batch shares, by its number.
+
+    Args:
+        windows: of n words, of the whole batch.
+        owners: which file each word is of.
+        index: what is looked for.
+        n: words of a window.
+    """
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    found = pc.index_in(windows, value_set=whole)
-    places = pc.indices_nonzero(pc.is_valid(found))
-    yield from zip(places.to_pylist(), found.take(places).to_pylist(), strict=True)
+    found: dict[int, _Hits] = {}
+    where = pc.index_in(windows, value_set=index.whole(n))
+    places = pc.indices_nonzero(pc.is_valid(where))
+    if not len(places):
+        return found
+    files, texts = owners.take(places), index.owners(n).take(where.take(places))
+    table = pa.table({"file": files, "text": texts}).group_by(["file", "text"], use_threads=False)
+    for row in table.aggregate([([], "count_all")]).to_pylist():
+        found.setdefault(row["file"], _Hits()).texts[row["text"]] = row["count_all"]
+    steps = pc.subtract(places.slice(1), places.slice(0, len(places) - 1))
+    last = [*pc.indices_nonzero(pc.not_equal(steps, 1)).to_pylist(), len(places) - 1]
+    first = [0, *(end + 1 for end in last[:-1])]
+    columns = (places.take(first), places.take(last), files.take(first))
+    for begin, end, file in zip(*(column.to_pylist() for column in columns), strict=True):
+        if end - begin + n > found[file].longest:
+            found[file].longest, found[file].first = end - begin + n, begin
+    return found
 
 
-def _overlap(part: _Part, n: int, hits: dict[int, list[_Hit]], index: Index) -> Overlap:
-    counted = Counter(hit.text for found in hits.values() for hit in found)
-    most = max(counted, key=lambda text: (counted[text], -text))
-    length, file, first = max(_runs(hits, n), key=lambda run: (run[0], -run[1], -run[2]))
-    name, said = part.files[file]
+def _overlap(
+    part: _Part, n: int, hits: dict[int, _Hits], file: int, start: int, index: Index
+) -> Overlap:
+    """What a part shares; `file` has its longest run, and begins at the batch's word `start`."""
+    counted = sum((found.texts for found in hits.values()), Counter[int]())
+    most = min(counted, key=lambda text: (-counted[text], text))
+    best = hits[min(hits, key=lambda f: (-hits[f].longest, f))]
+    name, text = part.files[file]
+    said = words(text)[best.first - start :]
     return Overlap(
         task=part.task,
         part=part.part,
         n=n,
         shared=counted.total(),
-        windows=sum(max(0, len(found) - n + 1) for _, found in part.files),
-        longest=length,
+        windows=sum(max(0, length - n + 1) for length in part.lengths),
+        longest=best.longest,
         file=name,
-        words=" ".join(said[first : first + min(length, SHOWN)]),
+        words=" ".join(said[: min(best.longest, SHOWN)]),
         against=index.texts[most],
     )
-
-
-def _runs(hits: dict[int, list[_Hit]], n: int) -> Iterator[tuple[int, int, int]]:
-    """(words, file, first word) of all words in a row whose windows are all shared."""
-    for file, found in hits.items():
-        first = last = found[0].word
-        for hit in found[1:]:
-            if hit.word > last + 1:
-                yield last - first + n, file, first
-                first = hit.word
-            last = hit.word
-        yield last - first + n, file, first
 
 
 class Summary(TypedDict):

@@ -5,6 +5,7 @@ plain text files. Nothing has to be importable for that. Everything is hostile: 
 no file over MOST is read, and what was left out is named.
 """
 
+import codecs
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -131,7 +132,7 @@ class Source:
                 self._leave_out(Path(where), f"what is over {MAX_DEPTH} levels deep")
                 folders.clear()
             folders.sort()
-            for name in sorted(names):
+            for name in sorted([*folders, *names]):
                 path = Path(where, name)
                 if path.is_symlink():
                     self._leave_out(path, "it is a link")
@@ -162,8 +163,13 @@ def of_tree(name: str, instruction: str, tree: FileTree) -> Texts:
 
 
 def decoded(data: bytes) -> str:
-    """Bytes as text; nothing where they are none."""
-    return "" if b"\0" in data[: 1 << 16] else data.decode(errors="replace")
+    """Bytes as text, UTF-8 or marked as UTF-16; nothing where they are binary."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", errors="replace")
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return "" if b"\0" in data else data.decode(errors="replace")
 
 
 def _decoded(part: str, tree: FileTree) -> list[tuple[str, str]]:

@@ -27,8 +27,8 @@ class _Table(dict[int, str | None]):
 def _kept(character: str) -> str | None:
     if character == _DOTLESS:
         return "i"
-    if unicodedata.category(character) in ("Mn", "Mc", "Me", "Cf"):
-        return None
+    if unicodedata.category(character) in ("Mn", "Mc", "Me", "Cf", "Cc"):
+        return " " if character.isspace() else None
     if not character.isalnum():
         return " "
     code = ord(character)

@@ -56,7 +56,7 @@ def place_of(text: str) -> str:
 
 async def push(rows: Iterable[parquet.Row], place: str, kit: Kit) -> AsyncGenerator[Pushed, None]:
     """Push the images of a manifest's rows (NEEDED), one task after the other, bases once."""
-    bases: dict[str, Published] = {}
+    bases: dict[str, tuple[Published, ...]] = {}
     for row in rows:
         if row["image_id"] is None:
             yield Pushed(row["task"], (), "a data set names no image of this engine")
@@ -69,10 +69,10 @@ async def push(rows: Iterable[parquet.Row], place: str, kit: Kit) -> AsyncGenera
         except Fault as fault:
             yield Pushed(row["task"], (), fault.detail)
         else:
-            yield Pushed(row["task"], (bases[base.ref], own), "")
+            yield Pushed(row["task"], (*bases[base.ref], *own), "")
 
 
-async def _push(image: str, place: str, kit: Kit) -> Published:
+async def _push(image: str, place: str, kit: Kit) -> tuple[Published, ...]:
     return await retried(lambda: kit.sandbox.engine.publish(image, place))
 
 

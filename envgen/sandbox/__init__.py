@@ -100,8 +100,9 @@ class Engine(Protocol):
         """
         ...
 
-    async def publish(self, image: str, place: str) -> Published:
-        """Push an image, named as ours or by its id, below `HOST/PREFIX` of a registry.
+    async def publish(self, image: str, place: str) -> tuple[Published, ...]:
+        """Push an image, named as ours or by its id, below `HOST/PREFIX` of a registry; an id is
+        pushed under all names of ours that it has.
 
         Raises Fault when the engine has no such image.
         """

@@ -175,7 +175,7 @@ class Docker:
             return box
         raise AssertionError("a sandbox, or an exception")
 
-    async def publish(self, image: str, place: str) -> Published:
+    async def publish(self, image: str, place: str) -> tuple[Published, ...]:
         return await self._thread(push, self.client, image, place)
 
     async def discard(self, image: Image) -> None:

@@ -31,8 +31,8 @@ class Registry:
     digests: Mapping[str, str]
 
 
-def push(client: DockerClient, image: str, place: str) -> Published:
-    """Push an image, named as ours or by its id.
+def push(client: DockerClient, image: str, place: str) -> tuple[Published, ...]:
+    """Push an image under its name of ours; named by its id, under all that it has.
 
     Raises:
         Fault: the engine has no such image, or it is none of ours.
@@ -42,17 +42,21 @@ def push(client: DockerClient, image: str, place: str) -> Published:
         found = client.images.get(image)
     except ImageNotFound:
         raise Fault("push:missing", f"the engine no longer has the image {image}") from None
-    names = [match[1] for tag in found.tags if (match := _OURS.fullmatch(tag))]
-    if not names:
+    names = sorted({match[1] for tag in found.tags if (match := _OURS.fullmatch(tag))})
+    wanted = [image] if image in names else names
+    if not wanted:
         raise Fault("push:name", f"the image {image} has no name of envgen's")
-    name = min(names)
+    return tuple(Published(name, _push(client, found, name, place)) for name in wanted)
+
+
+def _push(client: DockerClient, image: Any, name: str, place: str) -> str:
+    """The digest under which the registry has it."""
     repository, tag = _place(name, place)
-    found.tag(repository, tag)
+    image.tag(repository, tag)
     try:
-        digest = _pushed(client.api.push(repository, tag, stream=True, decode=True))
+        return _pushed(client.api.push(repository, tag, stream=True, decode=True))
     finally:
         client.api.remove_image(f"{repository}:{tag}", noprune=True)
-    return Published(name, digest)
 
 
 def pull(client: DockerClient, name: str, registry: Registry) -> None:

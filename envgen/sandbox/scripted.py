@@ -135,8 +135,8 @@ class Scripted:
         finally:
             session.ended = True
 
-    async def publish(self, image: str, place: str) -> Published:
-        return Published(image, digest([place, image]))
+    async def publish(self, image: str, place: str) -> tuple[Published, ...]:
+        return (Published(image, digest([place, image])),)
 
     async def discard(self, image: Image) -> None:
         self.images.discard(image.ref)

@@ -80,16 +80,19 @@ def test_a_strangers_folders(tmp_path: Path) -> None:
         (tmp_path / name / "task.toml").write_text(f"{toml}\n{more}\n")
     (tmp_path / "three").mkdir()
     (tmp_path / "three" / "task.toml").write_text("= broken")
-    (tmp_path / "three" / "envgen.json").write_text('{"draft": {"author": 3, "spec": []}}')
+    (tmp_path / "three" / "envgen.json").write_text(
+        '{"draft": {"author": "\\ud800x", "spec": {"domain": ["a", {"b": 1}], "language": 7}}}'
+    )
     (tmp_path / "four").symlink_to(tmp_path / "one")
     found = compared("theirs", tmp_path)
     assert found.figures["tasks"] == 3
-    assert found.figures["axes"]["domain"]["values"] == {"games": 1}
+    assert found.figures["axes"]["domain"]["values"] == {"games": 1, "a": 1, "{'b': 1}": 1}
+    assert found.figures["axes"]["language"]["values"] == {"7": 1}
     assert found.figures["axes"]["verifier"]["values"] == {"pytest": 2}
-    assert found.figures["authors"] == {"others": 2, "3": 1}
+    assert found.figures["authors"] == {"others": 2, "?x": 1}
     assert found.near_duplicates == pytest.approx(1 / 2)
     assert [told.rpartition(": ")[2] for told in found.left_out] == ["it is a link"]
-    json.dumps(found._asdict())
+    json.dumps(found._asdict(), ensure_ascii=False).encode()
 
 
 def test_an_older_manifest_lacks_what_it_lacks(tmp_path: Path) -> None:

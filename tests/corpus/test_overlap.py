@@ -1,5 +1,6 @@
 """Shared runs of words: what is planted is found whatever it looks like, and nothing else is."""
 
+import os
 import random
 import unicodedata
 from pathlib import Path
@@ -196,19 +197,28 @@ def test_tmax_folders(tmp_path: Path) -> None:
 
 def test_plain_text_and_what_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "b.md").write_text("plain text")
-    (tmp_path / "a.bin").write_bytes(b"\x7fELF\0\0")
+    (tmp_path / "a.bin").write_bytes(b"\x7fELF\0\xff")
+    (tmp_path / "c.txt").write_bytes("wide text".encode("utf-16"))
+    (tmp_path / "d.txt").write_bytes(b"hid\0den te\0xt\x1b")
     (tmp_path / "latin.txt").write_bytes("caf\xe9 bar".encode("latin-1"))
     (tmp_path / "link.txt").symlink_to("/etc/hostname")
     with (tmp_path / "huge.txt").open("wb") as file:
         file.truncate(100 << 20)
+    os.mkfifo(tmp_path / "pipe.txt")
+    (tmp_path / "around").symlink_to(tmp_path)
     deep = tmp_path.joinpath(*["d"] * 40)
     deep.mkdir(parents=True)
     source = Source(tmp_path)
     found = {t.name: t.parts["text"][0][1] for t in source.texts()}
-    assert found == {"b.md": "plain text", "latin.txt": "caf\ufffd bar"}
+    assert {name: words(text) for name, text in found.items()} == {
+        "b.md": ["plain", "text"],
+        "c.txt": ["wide", "text"],
+        "d.txt": ["hidden", "text"],
+        "latin.txt": ["caf", "bar"],
+    }
     reasons = sorted(told.rpartition(": ")[2] for told in source.left_out)
     assert reasons == [
-        "huge.txt has 104857600 bytes, over 16777216", "it is a link",
+        "huge.txt has 104857600 bytes, over 16777216", "it is a link", "it is a link",
         "what is over 16 levels deep",
     ]  # fmt: skip
 

@@ -44,7 +44,7 @@ def told(done: Done, code: int) -> str:
 
 COMMANDS = (
     *("sample", "generate", "build", "run", "audit", "export", "report"),
-    *("bases", "ledger", "doctor"),
+    *("overlap", "duplicates", "compare", "bases", "ledger", "doctor"),
 )
 
 

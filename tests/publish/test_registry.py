@@ -130,13 +130,16 @@ def test_a_fleet_pulls_and_builds_nothing(
         again({})
     with pytest.raises(Fault, match="is not in the registry"):
         again({built.image.ref: DIGEST})
-    swapped = again({built.image.ref: listed[built.base.ref]})
+    client.images.get(built.base.ref).tag("envgen/task", f"other-{os.getpid()}")
+    ((_, other),) = do(kit.sandbox.engine.publish(f"envgen/task:other-{os.getpid()}", place))
+    client.api.remove_image(f"envgen/task:other-{os.getpid()}")
+    swapped = again({built.image.ref: other})
     assert swapped.layers != built.image.layers
     assert again(listed).layers == built.image.layers
     assert not [t for i in client.images.list() for t in i.tags if t.startswith(place)]
 
     manifest.with_name("images.json").write_text(
-        json.dumps({"images": listed | {built.image.ref: listed[built.base.ref]}})
+        json.dumps({"images": listed | {built.image.ref: other}})
     )
     client.api.remove_image(built.image.ref)
     done = envgen("build", "--from", str(manifest), "--registry", place)
