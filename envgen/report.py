@@ -12,6 +12,7 @@ from envgen.config import RunConfig
 from envgen.export import parquet
 from envgen.ledger import Ledger
 from envgen.records import TaskSpec
+from envgen.rounds import rows_of
 from envgen.runs import RunFolder, catalogue_of
 from envgen.terminal import clean
 
@@ -39,6 +40,7 @@ def report(folder: RunFolder, settings: RunConfig) -> dict[str, Any]:
         "image_bytes": _spread([int(row["image_bytes"]) for row in kept]),
         "baseline": _spread([float(row["baseline"]) for row in kept]),
         "evaluations": evaluated.overview(folder.rollouts),
+        "rounds": rows_of(folder.path),
         "training": curves(folder.path / "train" / "metrics.jsonl"),
     }
 

@@ -29,7 +29,7 @@ sandbox.beside sandbox.fate sandbox.inside sandbox.session sandbox.docker sandbo
 sandbox.selftest sandbox.pool
 jobs foreign.imported kit grade submission
 agent agent.prefix agent.policies agent.parsing agent.showing agent.loop agent.episode
-agent.scripted agent.players agent.passes agent.detecting
+agent.scripted agent.players agent.passes agent.detecting agent.voice
 authors.fixtures.recipe authors.fixtures.made authors.fixtures.stage authors.fixtures.parts
 authors.fixtures.reading authors.fixtures.image authors.fixtures.audio authors.fixtures.video
 authors.fixtures.binary authors.fixtures.package authors.fixtures.services
@@ -65,13 +65,15 @@ repair.leaking repair.isolating repair.matching repair.pinning repair.steadying 
 repair.changes repair.matrix repair.policy repair.asking repair repair.benchmark
 spool runs items
 auditing repairing evaluated evaluating
+rounds
 harbor rebuild
 terminal report doctor tables pages
-train train.loss train.batch train.rollouts train.policy train.vllm_worker
+selfgen
+train train.loss train.batch train.rollouts train.policy train.vllm_worker train.forms
 train.vllm_engine train.inference train.chat train.tasks
 train.episodes train.loop
 cli.options cli.work cli.tasks cli.look cli.bases cli.ledger cli.audit cli.repair cli.rollouts
-cli.training cli
+cli.panel cli.training cli.selfgen cli
 cli.__main__
 """
 LAYERS = _LAYERS.split()
@@ -93,6 +95,7 @@ CLOCKS = {
     "sandbox.images",
     "sandbox.session",
     "train.loop",
+    "cli.panel",
 }
 """May look at the clock: what they learn from it is in no identity."""
 SECRETS = {"sandbox.owner"}
@@ -102,7 +105,7 @@ ENVIRONMENT = {"sandbox.daemon", "llm.keys", "train.vllm_engine"}
 SDK = {
     "sandbox": {"docker", "requests", "urllib3"},
     "llm": {"openai", "google", "httpx2"},
-    "train": {"torch", "transformers", "peft", "safetensors", "tensorboard", "vllm"},
+    "train": {"torch", "transformers", "peft", "safetensors", "tensorboard", "vllm", "llguidance"},
 }
 """Only the edges, and the trainer, may know their libraries."""
 LAZY = {
@@ -110,7 +113,7 @@ LAZY = {
     "vllm",
 }
 """Imported inside functions only: they cost more than most commands need."""
-TORCH = {"train.loss", "train.policy", "train.inference", "train.loop"}
+TORCH = {"train.loss", "train.policy", "train.forms", "train.inference", "train.loop"}
 """Import torch, which is not part of the default install; nothing else may import them outside of a
 function."""
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from envgen import __version__
-from envgen.cli import audit, bases, ledger, look, repair, rollouts, tasks, training
+from envgen.cli import audit, bases, ledger, look, repair, rollouts, selfgen, tasks, training
 from envgen.cli.work import FirstByDefault, end
 from envgen.errors import Misconfigured, Weather
 
@@ -44,6 +44,7 @@ _exports.command("sft")(rollouts.sft)
 _exports.command("atif")(rollouts.trajectories)
 app.add_typer(_exports, name="export")
 app.command("train")(training.train)
+app.command("selfgen")(selfgen.selfgen)
 app.command("report")(look.report)
 app.command("doctor")(look.doctor)
 _audits = typer.Typer(invoke_without_command=True)

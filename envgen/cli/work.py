@@ -115,9 +115,19 @@ def check_model(settings: "RunConfig") -> None:
 def with_kit(settings: "RunConfig", folder: Path, work: Any, rebuild: bool = False) -> Any:
     """Run `work(kit, stop)`; the first Ctrl-C drains, the second cancels."""
     from envgen.kit import open_kit
+
+    async def opened(stop: "Stop") -> Any:
+        async with open_kit(settings, folder, rebuild=rebuild, say=say) as kit:
+            return await work(kit, stop)
+
+    return interruptible(opened)
+
+
+def interruptible(work: Callable[["Stop"], Coroutine[Any, Any, T]]) -> T:
+    """Run `work(stop)`; the first Ctrl-C drains, the second cancels."""
     from envgen.pipeline import Stop
 
-    async def main() -> Any:
+    async def main() -> T:
         stop = Stop()
         task = asyncio.current_task()
 
@@ -128,8 +138,7 @@ def with_kit(settings: "RunConfig", folder: Path, work: Any, rebuild: bool = Fal
             say("finishing what is in work; press Ctrl-C again to cancel it")
 
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupted)
-        async with open_kit(settings, folder, rebuild=rebuild, say=say) as kit:
-            return await work(kit, stop)
+        return await work(stop)
 
     return _run(main())
 

@@ -18,7 +18,7 @@ from typing import Any
 from envgen.config import TrainConfig
 from envgen.train.inference import Engine, check_gap, open_engine
 from envgen.train.policy import Learner, Stepped, keep_newest, latest
-from envgen.train.rollouts import Batch, Play, Rollouts, Source, gathered
+from envgen.train.rollouts import Batch, NoBatch, Play, Rollouts, Source, gathered
 from envgen.writing import write_whole
 
 Row = dict[str, float]
@@ -80,8 +80,12 @@ class Training:
             if self.held_out and newest is None:
                 self._note(0, await self._evaluated(play))
             async with Rollouts(source, play, settings) as rollouts:
-                while learner.version < settings.steps and not self.stop():
-                    await self._step(learner, engine, rollouts, play)
+                try:
+                    while learner.version < settings.steps and not self.stop():
+                        await self._step(learner, engine, rollouts, play)
+                except NoBatch:
+                    self._checkpoint(learner, source)
+                    raise
             self._checkpoint(learner, source)
         self._curves.close()
         return learner.version
@@ -123,7 +127,7 @@ class Training:
     def _note(self, step: int, row: Row) -> None:
         """A row of metrics, as a line of JSON and as curves of TensorBoard."""
         row = {name: value for name, value in row.items() if value == value}
-        self.watch("metrics", row)
+        self.watch("metrics", {"step": step, **row})
         with (self.folder / METRICS).open("a") as file:
             file.write(json.dumps({"step": step, **row}) + "\n")
         for name, value in row.items():

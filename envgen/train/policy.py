@@ -107,17 +107,14 @@ class Learner:
             hidden = inner.base_model(input_ids=ids, attention_mask=real).last_hidden_state
         found, entropy = self._head(inner, hidden[:, :-1][sampled], ids[:, 1:][sampled])
         place = torch.zeros_like(anchor)
-        tokens = Tokens(
-            torch.where(sampled, anchor, 0), advantage.expand_as(anchor), sampled.float()
-        )
+        anchor = torch.where(sampled, anchor, 0)
+        tokens = Tokens(anchor, advantage.expand_as(anchor), sampled.float())
         spread = place.masked_scatter(sampled, entropy)
         return place.masked_scatter(sampled, found), spread, tokens, versions
 
     def _precision(self) -> contextlib.AbstractContextManager[Any]:
         half = self.settings.dtype == "bfloat16"
-        precision: contextlib.AbstractContextManager[Any] = torch.autocast(
-            self.device.type, torch.bfloat16, enabled=half
-        )
+        precision: Any = torch.autocast(self.device.type, torch.bfloat16, enabled=half)
         return precision
 
     def _head(self, model: Any, hidden: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:

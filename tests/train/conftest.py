@@ -12,6 +12,7 @@ NEED_TORCH = (
     "test_policy.py",
     "test_server.py",
     "test_inference.py",
+    "test_forms.py",
     "test_loop.py",
     "test_toy.py",
     "test_vllm.py",
