@@ -117,8 +117,10 @@ class Selfgen:
         own = self._file(folder, settings)
         learnt = await self._learnt(number, folder, own, begun)
         now = self._keep(number, weights, learnt.version > begun)
-        async with self.tools.model(now) as model:
-            after = await self._measured(name_of(now, self._beginning), model)
+        after = before
+        if now != weights:
+            async with self.tools.model(now) as model:
+                after = await self._measured(name_of(now, self._beginning), model)
         row = {
             "round": number,
             "weights": name,

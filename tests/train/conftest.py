@@ -13,6 +13,7 @@ NEED_TORCH = (
     "test_server.py",
     "test_inference.py",
     "test_forms.py",
+    "test_selfgen.py",
     "test_loop.py",
     "test_toy.py",
     "test_vllm.py",
