@@ -6,7 +6,6 @@ in float32 (with steps of 1e-6, bfloat16 would round most of an update away); wh
 is in the dtype that it runs in.
 """
 
-import contextlib
 import json
 import shutil
 from collections.abc import Iterator, Sequence
@@ -112,10 +111,9 @@ class Learner:
         spread = place.masked_scatter(sampled, entropy)
         return place.masked_scatter(sampled, found), spread, tokens, versions
 
-    def _precision(self) -> contextlib.AbstractContextManager[Any]:
+    def _precision(self) -> Any:
         half = self.settings.dtype == "bfloat16"
-        precision: Any = torch.autocast(self.device.type, torch.bfloat16, enabled=half)
-        return precision
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=half)
 
     def _head(self, model: Any, hidden: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
         """Log-probabilities of ids [n] after hidden states [n, width], and entropies."""
