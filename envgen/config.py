@@ -244,7 +244,8 @@ class TrainConfig(_Group):
     gradient_checkpointing: bool = False
     """Compute activations twice rather than keep them."""
     device: str = "cpu"
-    """Where the trainer computes, as torch names it: `cpu`, `cuda:0`."""
+    """Where the trainer computes, as torch names it: `cpu`, `cuda:0`; with several ranks `cuda` is
+    each one's own."""
     sampler: Literal["vllm", "server", "transformers"] = "vllm"
     """`vllm`: an engine in this process. `server`: one over HTTP, at `server`. `transformers`: for
     machines without vLLM; one batch at a time."""

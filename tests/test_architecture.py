@@ -69,7 +69,8 @@ rounds
 harbor rebuild
 terminal report doctor tables pages
 selfgen
-train train.loss train.batch train.rollouts train.policy train.vllm_worker train.forms
+train train.loss train.batch train.rollouts train.checkpoints train.ranks train.scoring train.policy
+train.vllm_worker train.forms
 train.vllm_engine train.inference train.chat train.tasks
 train.episodes train.loop
 cli.options cli.work cli.tasks cli.look cli.bases cli.ledger cli.audit cli.repair cli.rollouts
@@ -100,8 +101,9 @@ CLOCKS = {
 """May look at the clock: what they learn from it is in no identity."""
 SECRETS = {"sandbox.owner"}
 """May be random beyond a seed: the name of a process."""
-ENVIRONMENT = {"sandbox.daemon", "llm.keys", "train.vllm_engine"}
-"""May read the environment: where the engine is, the keys of providers, what vLLM reads there."""
+ENVIRONMENT = {"sandbox.daemon", "llm.keys", "train.vllm_engine", "train.ranks"}
+"""May read the environment: where the engine is, the keys of providers, what vLLM reads there, what
+a launcher of ranks says."""
 SDK = {
     "sandbox": {"docker", "requests", "urllib3"},
     "llm": {"openai", "google", "httpx2"},
@@ -113,7 +115,10 @@ LAZY = {
     "vllm",
 }
 """Imported inside functions only: they cost more than most commands need."""
-TORCH = {"train.loss", "train.policy", "train.forms", "train.inference", "train.loop"}
+TORCH = {
+    *("train.loss", "train.ranks", "train.scoring", "train.policy", "train.forms"),
+    *("train.inference", "train.loop"),
+}
 """Import torch, which is not part of the default install; nothing else may import them outside of a
 function."""
 

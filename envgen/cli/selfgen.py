@@ -94,7 +94,10 @@ def _check(settings: "RunConfig") -> None:
     from envgen.train.chat import TemplateChat
     from envgen.train.episodes import writing_text
     from envgen.train.policy import model_folder
+    from envgen.train.ranks import count
 
+    if count() > 1:
+        raise Misconfigured("self-generation is one process: start it without a launcher of ranks")
     writing_text(settings.agent)
     TemplateChat(model_folder(settings.train.model))
 
@@ -140,8 +143,9 @@ async def _learnt(
     from envgen.kit import open_kit
     from envgen.selfgen import Learnt
     from envgen.train.chat import TemplateChat
+    from envgen.train.checkpoints import latest
     from envgen.train.loop import CHECKPOINTS
-    from envgen.train.policy import latest, model_folder
+    from envgen.train.policy import model_folder
     from envgen.train.rollouts import NoBatch
     from envgen.train.tasks import tasks_of
 

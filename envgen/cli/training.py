@@ -47,6 +47,8 @@ def train(
     }
     folder, settings, _ = existing(data, run, config, sets, **flags)
     needed()
+    if _followed(settings):
+        return
     tasks = manifest or folder.manifest
     if not tasks.exists():
         raise Misconfigured(f"{tasks} does not exist: `envgen run` makes tasks and their manifest")
@@ -63,6 +65,17 @@ def needed() -> None:
             f"training needs {', '.join(missing)}, which the plain install leaves out: "
             "pip install 'envgen[train]'"
         )
+
+
+def _followed(settings: "RunConfig") -> bool:
+    """Where a launcher started several processes: all but the first hold shards and follow it."""
+    from envgen.train.policy import Learner, follow
+    from envgen.train.ranks import rank
+
+    if rank() == 0:
+        return False
+    follow(Learner(settings.train))
+    return True
 
 
 def training_of(

@@ -162,6 +162,8 @@ def _drawn(
     pads = [longest - len(one.prompt) for one in asked]
     pairs = list(zip(asked, pads, strict=True))
     device = head.weight.device
+    weight = head.weight.float()  # once: of half a billion weights, a third may be the head's
+    bias = None if head.bias is None else head.bias.float()
     ids = torch.tensor([[0] * pad + list(one.prompt) for one, pad in pairs], device=device)
     mask = torch.tensor([[0] * pad + [1] * (longest - pad) for pad in pads], device=device)
     temperature = torch.tensor([[one.sampling.temperature] for one in asked], device=device)
@@ -177,9 +179,8 @@ def _drawn(
             use_cache=True,
         )
         cache = done.past_key_values
-        bias = None if head.bias is None else head.bias.float()
         last = done.last_hidden_state[:, -1].float()
-        logits = torch.nn.functional.linear(last, head.weight.float(), bias)
+        logits = torch.nn.functional.linear(last, weight, bias)
         for row, number in enumerate(alive):
             if form := asked[number].form:
                 logits[row, ~form.allowed(device)] = float("-inf")

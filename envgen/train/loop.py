@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from envgen.config import TrainConfig
+from envgen.errors import Misconfigured, Weather
+from envgen.train.checkpoints import keep_newest, latest
 from envgen.train.inference import Engine, check_gap, open_engine
-from envgen.train.policy import Learner, Stepped, keep_newest, latest
+from envgen.train.policy import Learner, Stepped
 from envgen.train.rollouts import Batch, NoBatch, Play, Rollouts, Source, gathered
 from envgen.writing import write_whole
 
@@ -60,11 +62,20 @@ class Training:
             Misconfigured: a start check failed.
             Weather: what stops every episode; the same call goes on from the last checkpoint.
         """
+        learner = await asyncio.to_thread(Learner, self.settings)
+        try:
+            done = await self._run(learner)
+        except (Misconfigured, Weather):  # anything else ends the other ranks with this one
+            learner.close()
+            raise
+        learner.close()
+        return done
+
+    async def _run(self, learner: Learner) -> int:
         from torch.utils.tensorboard import SummaryWriter
 
         self.folder.mkdir(parents=True, exist_ok=True)
         settings = self.settings
-        learner = await asyncio.to_thread(Learner, settings)
         source = Source(self.training, settings.seed, not settings.easiest_first)
         newest = latest(self.folder / CHECKPOINTS)
         if newest is not None:

@@ -10,6 +10,7 @@ NEED_TORCH = (
     "test_command.py",
     "test_loss.py",
     "test_policy.py",
+    "test_ranks.py",
     "test_server.py",
     "test_inference.py",
     "test_forms.py",

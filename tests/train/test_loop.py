@@ -19,9 +19,10 @@ import torch
 from envgen.config import TrainConfig
 from envgen.errors import SamplerDown, TooManyFaults
 from envgen.train.batch import OBSERVED, Rollout
+from envgen.train.checkpoints import latest
 from envgen.train.inference import Engine
 from envgen.train.loop import CHECKPOINTS, METRICS, Training
-from envgen.train.policy import Learner, latest
+from envgen.train.policy import Learner
 from envgen.train.rollouts import NoBatch, Play
 from tests.train import tiny
 
