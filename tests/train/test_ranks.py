@@ -1,5 +1,6 @@
 """Two processes that share a model in shards do what one does: gloo, on a CPU."""
 
+import asyncio
 import json
 import os
 import socket
@@ -13,16 +14,19 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from envgen.config import TrainConfig
+from envgen.cli.training import _followed
+from envgen.config import RunConfig, TrainConfig
 from envgen.errors import Misconfigured
 from envgen.train.batch import OBSERVED, Rollout, Row
-from envgen.train.checkpoints import STATE
+from envgen.train.checkpoints import STATE, latest
+from envgen.train.loop import CHECKPOINTS, METRICS
 from envgen.train.policy import Learner, follow
 from tests.train import tiny
+from tests.train.test_loop import training
 
 torch.set_num_threads(1)
 MORE = os.environ.get("ENVGEN_KILLS", "") != ""
-SCRIPT = "import sys; from tests.train.test_ranks import work; work(*sys.argv[1:])"
+SCRIPT = "import sys; from tests.train.test_ranks import {0}; {0}(*sys.argv[1:])"
 
 
 def settings(model: Path, **changes: Any) -> TrainConfig:
@@ -61,18 +65,22 @@ def work(folder: str, checkpoint: str = "") -> None:
     learner.close()
 
 
-def ran(folder: Path, ranks: int, checkpoint: str = "") -> tuple[list[Any], dict[str, Any]]:
-    folder.mkdir()
-    if ranks == 1:
-        work(str(folder), checkpoint)
-        return found_in(folder)
+def trained(folder: str, checkpoint: str = "") -> None:
+    """The whole loop on rank 0, with scripted episodes; the command's way on the others."""
+    run = training(Path(folder).parent, steps=2)
+    run.folder = Path(folder)
+    if not _followed(RunConfig(train=run.settings)):
+        asyncio.run(run.run())
+
+
+def started(what: str, folder: Path, ranks: int, checkpoint: str = "") -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     found = {"WORLD_SIZE": str(ranks), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
     running = [
         subprocess.Popen(
-            [sys.executable, "-c", SCRIPT, str(folder), checkpoint],
+            [sys.executable, "-c", SCRIPT.format(what), str(folder), checkpoint],
             env=os.environ | found | {"RANK": str(rank), "LOCAL_RANK": str(rank)},
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )
@@ -81,6 +89,14 @@ def ran(folder: Path, ranks: int, checkpoint: str = "") -> tuple[list[Any], dict
     for process in running:
         said, _ = process.communicate(timeout=150)
         assert process.returncode == 0, said[-3000:]
+
+
+def ran(folder: Path, ranks: int, checkpoint: str = "") -> tuple[list[Any], dict[str, Any]]:
+    folder.mkdir()
+    if ranks == 1:
+        work(str(folder), checkpoint)
+    else:
+        started("work", folder, ranks, checkpoint)
     return found_in(folder)
 
 
@@ -120,6 +136,23 @@ def test_two_ranks_do_what_one_does(tmp_path: Path, tied: bool) -> None:
     torch.testing.assert_close(
         theirs["optimiser"]["state"], mine["optimiser"]["state"], rtol=1e-3, atol=1e-4
     )
+
+
+@pytest.mark.skipif(not MORE, reason="ENVGEN_KILLS is not set")
+def test_the_whole_loop_with_two_ranks(tmp_path: Path) -> None:
+    tiny.model(tmp_path / "model")
+    trained(str(tmp_path / "one"))
+    started("trained", tmp_path / "two", 2)
+    one, two = (
+        [json.loads(line) for line in (tmp_path / name / METRICS).read_text().splitlines()]
+        for name in ("one", "two")
+    )
+    assert [row["step"] for row in two] == [0, 1, 2]
+    for mine, theirs in zip(one, two, strict=True):
+        assert mine.keys() == theirs.keys()
+        for name in {"loss", "gradient_norm", "entropy", "tokens", "solved"} & mine.keys():
+            assert theirs[name] == pytest.approx(mine[name], rel=1e-4, abs=1e-6)
+    assert latest(tmp_path / "two" / CHECKPOINTS).name == "step-2"  # type: ignore[union-attr]
 
 
 def test_adapters_are_for_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
