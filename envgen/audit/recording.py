@@ -28,7 +28,11 @@ def lookup(target: Target, solution: FileTree, done: frozenset[str]) -> FileTree
     inputs = [
         e.path
         for e in target.entries
-        if not e.removed and e.data and b"\0" not in e.data and e.path not in target.programs
+        if not e.removed
+        and e.data
+        and b"\0" not in e.data
+        and e.path not in target.programs
+        and any(e.path == place or e.path.startswith(f"{place}/") for place in target.visited)
     ]
     if len(programs) != 1 or not inputs or "reference.sh" in solution:
         return None

@@ -77,11 +77,12 @@ class Target:
         return any(
             known.endswith(f"/{path}") and "/." not in known
             for known in self.there
-            if any(known.startswith(f"{folder}/") for folder in self._visited)
+            if any(known.startswith(f"{folder}/") for folder in self.visited)
         )
 
     @cached_property
-    def _visited(self) -> tuple[str, ...]:
+    def visited(self) -> tuple[str, ...]:
+        """Places where the instruction sends the agent: its own folders, and what is named."""
         return (*self.folders, *self.named)
 
     @cached_property

@@ -4,7 +4,7 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -58,11 +58,20 @@ class Ledger:
         self.batches = Batches(self._db, self.path)
 
     async def once(
-        self, kind: str, request: Record, call: Callable[[], Awaitable[R]], use: Use, model: type[R]
+        self,
+        kind: str,
+        request: Record,
+        call: Callable[[], Awaitable[R]],
+        use: Use,
+        model: type[R],
+        turn: AbstractAsyncContextManager[object] | None = None,
     ) -> tuple[Key, R]:
         """The recorded response to a request; calls only when there is none.
 
         Tasks that ask for the same thing at the same time share one call (single flight).
+
+        Args:
+            turn: held during the call; waiting for it does not count as seconds of the effect.
         """
         key = key_of(kind, request)
         recorded = self._get(key)
@@ -72,18 +81,26 @@ class Ledger:
             self.recalled += 1
             self._use(use, key)
             return key, model.model_validate_json(recorded)
-        return key, await self._make(key, kind, request, call, use)
+        return key, await self._make(key, kind, request, call, use, turn or nullcontext())
 
     async def _make(
-        self, key: Key, kind: str, request: Record, call: Callable[[], Awaitable[R]], use: Use
+        self,
+        key: Key,
+        kind: str,
+        request: Record,
+        call: Callable[[], Awaitable[R]],
+        use: Use,
+        turn: AbstractAsyncContextManager[object],
     ) -> R:
         flight: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._in_flight[key] = flight
-        started = time.monotonic()
         try:
-            response = await call()
+            async with turn:
+                started = time.monotonic()
+                response = await call()
+                seconds = time.monotonic() - started
             text = response.model_dump_json()
-            self._put(key, kind, request, text, time.monotonic() - started, use)
+            self._put(key, kind, request, text, seconds, use)
             flight.set_result(text)
         except BaseException as error:
             if isinstance(error, Exception):

@@ -6,6 +6,7 @@ retried.
 is the double that ships with the package, `conformance.py` is the suite that both must pass.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol, TypeVar
@@ -72,6 +73,8 @@ class Engine(Protocol):
     """Kind, version and id of the engine."""
     cpus: int
     """CPUs of its host."""
+    slots: int
+    """Jobs and builds that it works on at once; more of them wait."""
 
     async def base(self, recipe: BaseRecipe) -> BaseImage:
         """The base of a recipe; built when it is not there yet, and listed anew every time."""
@@ -109,6 +112,7 @@ class Recorded:
     def __init__(self, engine: Engine, ledger: Ledger) -> None:
         self.engine = engine
         self.ledger = ledger
+        self._turn = asyncio.Semaphore(engine.slots)
 
     @property
     def blobs(self) -> Blobs:
@@ -123,7 +127,7 @@ class Recorded:
             except Fault as fault:
                 return Built(code=fault.code, detail=fault.detail)
 
-        key, built = await self.ledger.once("image", request, call, use, Built)
+        key, built = await self.ledger.once("image", request, call, use, Built, self._turn)
         if built.image is None:
             raise Fault(built.code, built.detail, (key,))
         return key, built.image
@@ -135,7 +139,7 @@ class Recorded:
     async def run(self, job: Job, use: Use) -> tuple[Key, JobResult]:
         """Run, or recall. ImageMissing when the image is gone and something must be run in it."""
         return await self.ledger.once(
-            "job", job, lambda: retried(lambda: self.engine.run(job)), use, JobResult
+            "job", job, lambda: retried(lambda: self.engine.run(job)), use, JobResult, self._turn
         )
 
 

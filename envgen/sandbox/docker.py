@@ -109,6 +109,7 @@ class Docker:
         self.client = connect(url)
         self.api = self.client.api
         self.run_name = run
+        self.slots = slots
         self.owner = Owner()
         self.pool = ThreadPoolExecutor(slots, thread_name_prefix="sandbox")
         self.sessions = ThreadPoolExecutor(SESSIONS, thread_name_prefix="session")

@@ -78,6 +78,7 @@ class Scripted:
 
     description = "scripted"
     cpus = 2
+    slots = 1024
 
     def __init__(
         self, blobs: Blobs, script: Script | None = None, shell: Shell | None = None

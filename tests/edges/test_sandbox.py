@@ -53,6 +53,30 @@ def test_weather_is_retried_and_then_recorded_once(tmp_path: Path, do: Do) -> No
     sandbox.ledger.close()
 
 
+def test_waiting_for_a_place_is_no_time_of_the_work(tmp_path: Path, do: Do) -> None:
+    class Slow(Scripted):
+        slots = 1
+        at_once = most = 0
+
+        async def run(self, job: Job) -> JobResult:
+            self.at_once += 1
+            self.most = max(self.most, self.at_once)
+            await asyncio.sleep(0.1)
+            self.at_once -= 1
+            return JobResult(status="done", exit_code=0, output="")
+
+    async def all_at_once() -> None:
+        await asyncio.gather(*(sandbox.run(job(str(n)), Use("t", "s")) for n in range(6)))
+
+    ledger = Ledger(tmp_path)
+    engine = Slow(ledger.blobs)
+    sandbox = Recorded(engine, ledger)
+    do(all_at_once())
+    ((_, _, times, seconds),) = ledger.summary()
+    assert (engine.most, times) == (1, 6)
+    assert 0.6 <= seconds < 6 * 0.2  # with the waiting it would be 2.1
+
+
 def test_weather_that_stays_comes_through_after_the_last_attempt(tmp_path: Path, do: Do) -> None:
     script = Stormy(*(EngineDown(str(n)) for n in range(9)))
     sandbox = recorded(tmp_path, script)
@@ -117,8 +141,8 @@ def test_the_double_has_the_protocols_members_and_signatures(tmp_path: Path) -> 
         ours = getattr(Scripted, name)
         assert inspect.signature(ours) == inspect.signature(member), name
         assert inspect.iscoroutinefunction(ours) == inspect.iscoroutinefunction(member), name
-    assert {name for name in inspect.get_annotations(Engine)} == {"description", "cpus"}
-    assert (engine.description, engine.cpus) == ("scripted", 2)
+    assert {name for name in inspect.get_annotations(Engine)} == {"description", "cpus", "slots"}
+    assert (engine.description, engine.cpus, engine.slots) == ("scripted", 2, 1024)
 
 
 def test_the_double_behaves_like_an_engine(tmp_path: Path, golden: TaskDraft, do: Do) -> None:

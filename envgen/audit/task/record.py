@@ -1,6 +1,7 @@
 """Replaces a program that works by one that knows what it answered to the inputs at hand.
 
 plan.json: the program, argument lists (words in capitals stand for files that it writes), inputs.
+The program is gone first: whatever ends this early, it is not what is handed in.
 """
 
 import base64
@@ -14,20 +15,27 @@ SECONDS = 20
 
 
 def main():
-    with open("/solution/plan.json") as file:
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "plan.json")) as file:
         plan = json.load(file)
     program, seen = plan["program"], {}
-    start = started(program)
+    folder, name = os.path.split(program)
+    aside = os.path.join(folder, ".aside-" + name)
+    os.rename(program, aside)
+    start = started(aside)
     for arguments in plan["arguments"]:
         for path in plan["inputs"]:
-            with open(path, "rb") as file:
-                data = file.read()
+            try:
+                with open(path, "rb") as file:
+                    data = file.read()
+            except OSError:
+                continue  # not for the agent's eyes
             answer = asked(start, arguments, data)
             if answer:
                 literal = [a for a in arguments if not a.isupper()]
                 seen[key(literal, data)] = answer
     kind = python if program.endswith(".py") else bash
-    mode = os.stat(program).st_mode
+    mode = os.stat(aside).st_mode
+    os.remove(aside)
     with open(program, "w") as file:
         file.write(kind(seen, plan["arguments"]))
     os.chmod(program, mode)
