@@ -23,7 +23,7 @@ from envgen.train.chat import TemplateChat
 from envgen.train.inference import Engine, check_gap, open_engine
 from envgen.train.policy import Learner
 from tests.train import tiny
-from tests.train.test_forms import SCHEMA
+from tests.train.test_filling import SCHEMA
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # vLLM's own, at import and at its end
 torch.set_num_threads(1)
