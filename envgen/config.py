@@ -40,10 +40,10 @@ class AuthorConfig(_Group):
     mend_rounds: int = Field(2, ge=0, le=10)
     """Times that what a gate saw goes back to the model before its task is rejected."""
     families: tuple[str, ...] = ()
-    """Only these procedural families; empty = all."""
+    """Only these procedural families; empty = all. The llm author is shown examples of them."""
     model: str | None = Field(None, pattern=r"^(gemini|openai|own):\S+$")
     """The model that writes tasks: `gemini:NAME`, or `openai:NAME` for OpenAI and every server that
-    speaks its format."""
+    speaks its format; `own:NAME` is what `envgen selfgen` calls the weights that it trains."""
 
 
 class LongPrice(_Group):
