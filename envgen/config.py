@@ -40,10 +40,10 @@ class AuthorConfig(_Group):
     mend_rounds: int = Field(2, ge=0, le=10)
     """Times that what a gate saw goes back to the model before its task is rejected."""
     families: tuple[str, ...] = ()
-    """Only these procedural families; empty = all."""
-    model: str | None = Field(None, pattern=r"^(gemini|openai):\S+$")
+    """Only these procedural families; empty = all. The llm author is shown examples of them."""
+    model: str | None = Field(None, pattern=r"^(gemini|openai|own):\S+$")
     """The model that writes tasks: `gemini:NAME`, or `openai:NAME` for OpenAI and every server that
-    speaks its format."""
+    speaks its format; `own:NAME` is what `envgen selfgen` calls the weights that it trains."""
 
 
 class LongPrice(_Group):
@@ -131,7 +131,7 @@ class AuditConfig(_Group):
     noise: float = Field(0.15, ge=0, lt=1)
     """Reward above the untouched container's that wrong work may earn: graded checks pay a little
     for the mere form of an answer: a header line, files that agree with each other."""
-    critic: str | None = Field(None, pattern=r"^(gemini|openai):\S+$")
+    critic: str | None = Field(None, pattern=r"^(gemini|openai|own):\S+$")
     """The model that reads each task and says what is wrong with it: `gemini:NAME`, or
     `openai:NAME`; none = no critic. What it says is executed before it counts."""
     critic_profile: Literal["full", "small"] = "full"
@@ -144,7 +144,7 @@ class AuditConfig(_Group):
 class AgentConfig(_Group):
     """How an agent works on a task, and who plays it."""
 
-    model: str | None = Field(None, pattern=r"^(gemini|openai|scripted):\S+$")
+    model: str | None = Field(None, pattern=r"^(gemini|openai|own|scripted):\S+$")
     """The policy: `gemini:NAME`, `openai:NAME` (with llm.base_url for a server of one's own), or
     `scripted:reference` and `scripted:nothing`, which need no model."""
     tools: Literal["blocks", "calls"] = "blocks"
@@ -179,7 +179,7 @@ class RepairConfig(_Group):
     rounds: int = Field(4, ge=1, le=20)
     """Times that mechanical repairs are built and audited before a task is given up; a model has as
     many of its own."""
-    model: str | None = Field(None, pattern=r"^(gemini|openai):\S+$")
+    model: str | None = Field(None, pattern=r"^(gemini|openai|own):\S+$")
     """The model that repairs where mechanical repairs do not help, asked as `author.profile` says
     (in the small one it only adds checks); none = mechanical ones alone."""
 
@@ -244,7 +244,8 @@ class TrainConfig(_Group):
     gradient_checkpointing: bool = False
     """Compute activations twice rather than keep them."""
     device: str = "cpu"
-    """Where the trainer computes, as torch names it: `cpu`, `cuda:0`."""
+    """Where the trainer computes, as torch names it: `cpu`, `cuda:0`; with several ranks `cuda` is
+    each one's own."""
     sampler: Literal["vllm", "server", "transformers"] = "vllm"
     """`vllm`: an engine in this process. `server`: one over HTTP, at `server`. `transformers`: for
     machines without vLLM; one batch at a time."""

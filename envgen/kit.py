@@ -12,7 +12,7 @@ from envgen.config import RunConfig
 from envgen.digest import digest, short
 from envgen.errors import Misconfigured, Weather
 from envgen.ledger import Ledger
-from envgen.llm import Asked
+from envgen.llm import Asked, Model
 from envgen.llm.opened import open_models
 from envgen.records import BaseImage
 from envgen.sandbox import Engine, Recorded, retried
@@ -101,6 +101,7 @@ async def open_kit(
     rebuild: bool = False,
     registry: "Registry | None" = None,
     say: Callable[[str], None] = lambda text: None,
+    own: Mapping[str, Model] | None = None,
 ) -> AsyncIterator[Kit]:
     """A kit on the configured engine, with the ledger of a run's folder.
 
@@ -110,6 +111,7 @@ async def open_kit(
         rebuild: build every image anew (nothing that the engine has is used).
         registry: where missing images are pulled from; nothing is built then.
         say: told about slow steps.
+        own: models of this process, by name.
     """
     from envgen.sandbox.docker import Docker  # the SDK costs a quarter of a second
 
@@ -128,7 +130,7 @@ async def open_kit(
         )
         try:
             roles = _roles(config)
-            async with open_models(roles, config.llm, ledger, say=say) as models:
+            async with open_models(roles, config.llm, ledger, say=say, own=own) as models:
                 held = Bases(engine, folder / "locks")
                 yield Kit(config, Recorded(engine, ledger), held, models)
         finally:

@@ -39,7 +39,12 @@ def funnel_table(found: "Report") -> None:
 
 
 def report_tables(found: "Report") -> None:
-    """The whole report."""
+    """The whole report; of a run of rounds, what those came to."""
+    if found.rounds:
+        rounds_table(found.rounds)
+        if found.training:
+            training_table(found.training)
+        return
     funnel_table(found)
     if found.rejections:
         rejected = [(r.task, r.code, r.detail[:120]) for r in found.rejections]
@@ -79,6 +84,32 @@ def _soundness(found: "Report") -> None:
     if found.repairs:
         done = [(o.name, str(o.tasks), str(o.accepted)) for o in found.repairs.labels]
         printed("repairs", ("label", "tasks", "accepted"), done)
+
+
+def rounds_table(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Rounds of self-generation, one a row: what was written, what it cost, what came of it."""
+    cells = [
+        (
+            *(str(r[name]) for name in ("round", "specs", "built", "repaired", "kept")),
+            f"{r['yield']:.2f}",
+            ", ".join(f"{label} {n}" for label, n in r["labels"].items()),
+            _passed(r["pass_rate"]),
+            *(str(r[name]) for name in ("tokens_in", "tokens_out", "tokens_trained")),
+            *(f"{r[f'seconds_{name}']:.0f}" for name in ("asked", "containers", "training")),
+            str(r["steps"]),
+            _passed(r["held_out_before"]),
+            _passed(r["held_out_after"]),
+        )
+        for r in rows
+    ]
+    columns = ("round", "specs", "built", "repaired", "kept", "yield", "labels", "pass rate")
+    cost = ("tokens in", "out", "trained", "s asked", "s boxes", "s training", "steps")
+    printed("self-generation", (*columns, *cost, "held out before", "after"), cells)
+
+
+def _passed(found: Mapping[str, Any] | None) -> str:
+    """Passes of attempts."""
+    return f"{found['passes']}/{found['attempts']}" if found else ""
 
 
 def training_table(steps: Sequence[Mapping[str, float]]) -> None:

@@ -29,7 +29,7 @@ sandbox.execs sandbox.beside sandbox.fate sandbox.inside sandbox.session sandbox
 sandbox.scripted sandbox.selftest sandbox.pool
 jobs foreign.imported kit grade commands submission
 agent agent.prefix agent.policies agent.parsing agent.showing agent.loop agent.episode
-agent.scripted agent.players agent.passes agent.detecting
+agent.scripted agent.players agent.passes agent.detecting agent.voice
 authors.fixtures.recipe authors.fixtures.made authors.fixtures.stage authors.fixtures.parts
 authors.fixtures.reading authors.fixtures.image authors.fixtures.audio authors.fixtures.video
 authors.fixtures.binary authors.fixtures.package authors.fixtures.services
@@ -67,6 +67,7 @@ spool runs items
 corpus corpus.words corpus.grams corpus.sources corpus.overlap corpus.duplicates
 corpus.figures corpus.compare
 auditing repairing evaluated evaluating
+rounds
 harbor rebuild
 terminal
 report.facts report.attrition report.found report.tasks report.provenance report
@@ -74,11 +75,13 @@ web.visible web.page web.charts web.tables web.sections web.measures web.tiles w
 web.task web.site web.server
 doctor tables pages
 publish publish.checksums publish.card publish.images publish.dataset publish.verify
-train train.loss train.batch train.rollouts train.policy train.vllm_worker
+selfgen
+train train.loss train.batch train.rollouts train.checkpoints train.ranks train.scoring train.policy
+train.vllm_worker train.forms
 train.vllm_engine train.inference train.chat train.tasks
 train.episodes train.loop
 cli.options cli.work cli.tasks cli.look cli.corpus cli.publish cli.bases cli.ledger cli.audit
-cli.repair cli.rollouts cli.training cli
+cli.repair cli.rollouts cli.panel cli.training cli.selfgen cli
 cli.__main__
 """
 LAYERS = _LAYERS.split()
@@ -100,16 +103,18 @@ CLOCKS = {
     "sandbox.images",
     "sandbox.session",
     "train.loop",
+    "cli.panel",
 }
 """May look at the clock: what they learn from it is in no identity."""
 SECRETS = {"sandbox.owner"}
 """May be random beyond a seed: the name of a process."""
-ENVIRONMENT = {"sandbox.daemon", "llm.keys", "train.vllm_engine"}
-"""May read the environment: where the engine is, the keys of providers, what vLLM reads there."""
+ENVIRONMENT = {"sandbox.daemon", "llm.keys", "train.vllm_engine", "train.ranks"}
+"""May read the environment: where the engine is, the keys of providers, what vLLM reads there, what
+a launcher of ranks says."""
 SDK = {
     "sandbox": {"docker", "requests", "urllib3"},
     "llm": {"openai", "google", "httpx2"},
-    "train": {"torch", "transformers", "peft", "safetensors", "tensorboard", "vllm"},
+    "train": {"torch", "transformers", "peft", "safetensors", "tensorboard", "vllm", "llguidance"},
 }
 """Only the edges, and the trainer, may know their libraries."""
 LAZY = {
@@ -117,7 +122,10 @@ LAZY = {
     *("rensa", "vllm"),
 }
 """Imported inside functions only: they cost more than most commands need."""
-TORCH = {"train.loss", "train.policy", "train.inference", "train.loop"}
+TORCH = {
+    *("train.loss", "train.ranks", "train.scoring", "train.policy", "train.forms"),
+    *("train.inference", "train.loop"),
+}
 """Import torch, which is not part of the default install; nothing else may import them outside of a
 function."""
 

@@ -60,12 +60,15 @@ class Policy(Protocol):
 
 
 class Sampling(NamedTuple):
-    """How a sampler draws: from the whole distribution, at a temperature."""
+    """How a sampler draws: at a temperature, from the whole distribution where there is no form."""
 
     max_tokens: int
     temperature: float = 1.0
     ends: tuple[int, ...] = ()
     """Ids that end a sample, and are part of it."""
+    schema: str | None = None
+    """JSON text of a JSON Schema that the sample has to satisfy, if it is not cut: then it is drawn
+    from the tokens that the schema allows. Nothing that is trained on is drawn so."""
 
 
 class Sampled(NamedTuple):

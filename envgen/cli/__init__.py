@@ -17,6 +17,7 @@ from envgen.cli import (
     publish,
     repair,
     rollouts,
+    selfgen,
     tasks,
     training,
 )
@@ -61,6 +62,7 @@ app.command("overlap")(corpus.overlap)
 app.command("duplicates")(corpus.duplicates)
 app.command("compare")(corpus.compare)
 app.command("train")(training.train)
+app.command("selfgen")(selfgen.selfgen)
 app.command("report")(look.report)
 app.command("view")(look.view)
 app.command("doctor")(look.doctor)

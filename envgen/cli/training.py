@@ -7,30 +7,33 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from envgen.cli.options import DEFAULT_DATA, Config, Data, Run, Sets
+from envgen.cli.panel import Watch, watching
 from envgen.cli.work import existing, say, with_kit
 from envgen.errors import Misconfigured
 
 if TYPE_CHECKING:
+    from envgen.agent import Chat
     from envgen.config import RunConfig
     from envgen.kit import Kit
     from envgen.pipeline import Stop
     from envgen.runs import RunFolder
+    from envgen.train.loop import Training
+    from envgen.train.tasks import Tasks
 
 NEEDED = ("torch", "transformers", "safetensors")
+
+Weights = Annotated[str | None, typer.Option("--model", help="Folder of the model to begin with.")]
+Sampler = Annotated[str | None, typer.Option("--sampler", help="vllm, server or transformers.")]
 
 
 def train(
     run: Run = "default",
     data: Data = DEFAULT_DATA,
-    model: Annotated[
-        str | None, typer.Option("--model", help="Folder of the model to begin with.")
-    ] = None,
+    model: Weights = None,
     manifest: Annotated[
         Path | None, typer.Option("--manifest", help="Tasks; by default the run's own manifest.")
     ] = None,
-    sampler: Annotated[
-        str | None, typer.Option("--sampler", help="vllm, server or transformers.")
-    ] = None,
+    sampler: Sampler = None,
     steps: Annotated[int | None, typer.Option("--steps", help="Optimiser steps in all.")] = None,
     config: Config = None,
     sets: Sets = None,
@@ -43,12 +46,9 @@ def train(
         "train": {"model": model, "sampler": sampler, "steps": steps}
     }
     folder, settings, _ = existing(data, run, config, sets, **flags)
-    missing = [name for name in NEEDED if find_spec(name) is None]
-    if missing:
-        raise Misconfigured(
-            f"training needs {', '.join(missing)}, which the plain install leaves out: "
-            "pip install 'envgen[train]'"
-        )
+    needed()
+    if _followed(settings):
+        return
     tasks = manifest or folder.manifest
     if not tasks.exists():
         raise Misconfigured(f"{tasks} does not exist: `envgen run` makes tasks and their manifest")
@@ -57,15 +57,64 @@ def train(
     say(f"curves: tensorboard --logdir {folder.path / 'train' / 'tensorboard'}")
 
 
-def _trained(folder: "RunFolder", settings: "RunConfig", manifest: Path) -> int:
-    from envgen import runs
+def needed() -> None:
+    """Misconfigured where what the trainer stands on is not installed."""
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise Misconfigured(
+            f"training needs {', '.join(missing)}, which the plain install leaves out: "
+            "pip install 'envgen[train]'"
+        )
+
+
+def _followed(settings: "RunConfig") -> bool:
+    """Where a launcher started several processes: all but the first hold shards and follow it."""
+    from envgen.train.policy import Learner, follow
+    from envgen.train.ranks import rank
+
+    if rank() == 0:
+        return False
+    follow(Learner(settings.train))
+    return True
+
+
+def training_of(
+    settings: "RunConfig",
+    folder: Path,
+    tasks: "Tasks",
+    kit: "Kit",
+    chat: "Chat",
+    stop: "Stop",
+    watch: Watch,
+) -> "Training":
+    """The training of a policy on some tasks, in a kit's sandboxes."""
     from envgen.config import save
     from envgen.sandbox.pool import Pool
-    from envgen.train.chat import TemplateChat
-    from envgen.train.episodes import playing, writing_text
+    from envgen.train.episodes import playing
     from envgen.train.loop import Training
+    from envgen.train.tasks import probes
+
+    folder.mkdir(exist_ok=True)
+    save(settings, folder / "config.yaml")
+    pool = Pool(kit.sandbox.engine, settings.engine.in_flight)
+    return Training(
+        settings=settings.train,
+        folder=folder,
+        training=tasks.training,
+        held_out=tasks.held_out,
+        play=lambda engine: playing(tasks.known, kit, pool, chat, engine),
+        probes=probes(tasks, chat, settings.agent),
+        watch=watch,
+        stop=lambda: stop.drain,
+    )
+
+
+def _trained(folder: "RunFolder", settings: "RunConfig", manifest: Path) -> int:
+    from envgen import runs
+    from envgen.train.chat import TemplateChat
+    from envgen.train.episodes import writing_text
     from envgen.train.policy import model_folder
-    from envgen.train.tasks import probes, tasks_of
+    from envgen.train.tasks import tasks_of
 
     model = model_folder(settings.train.model)
     writing_text(settings.agent)
@@ -78,39 +127,10 @@ def _trained(folder: "RunFolder", settings: "RunConfig", manifest: Path) -> int:
             f"{len(tasks.training)} tasks to train on, {len(tasks.held_out)} held out, "
             f"{tasks.refused} left out that the policy of their audit rejects"
         )
-        pool = Pool(kit.sandbox.engine, settings.engine.in_flight)
-        training = Training(
-            settings=settings.train,
-            folder=folder.path / "train",
-            training=tasks.training,
-            held_out=tasks.held_out,
-            play=lambda engine: playing(tasks.known, kit, pool, chat, engine),
-            probes=probes(tasks, chat, settings.agent),
-            watch=_told,
-            stop=lambda: stop.drain,
-        )
-        return await training.run()
+        with watching(settings.train.steps) as watch:
+            own = folder.path / "train"
+            return await training_of(settings, own, tasks, kit, chat, stop, watch).run()
 
     with runs.held(folder):
-        (folder.path / "train").mkdir(exist_ok=True)
-        save(settings, folder.path / "train" / "config.yaml")
         done: int = with_kit(settings, folder.path, work)
     return done
-
-
-def _told(phase: str, row: dict[str, float]) -> None:
-    """One line for the start check and for each step."""
-    if row:
-        shown = (
-            "gap_start",
-            "solved",
-            "held_out_solved",
-            "reward",
-            "entropy",
-            "gap_fresh",
-            "lag",
-            "tokens",
-        )
-        parts = [f"{name} {row[name]:.3g}" for name in shown if name in row]
-        parts += [f"{n[8:]} {s:.1f} s" for n, s in row.items() if n.startswith("seconds_")]
-        say(", ".join(parts))

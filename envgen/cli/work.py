@@ -124,9 +124,20 @@ def with_kit(
 ) -> Any:
     """Run `work(kit, stop)`; the first Ctrl-C drains, the second cancels."""
     from envgen.kit import open_kit
+
+    async def opened(stop: "Stop") -> Any:
+        held = open_kit(settings, folder, rebuild=rebuild, registry=registry, say=say)
+        async with held as kit:
+            return await work(kit, stop)
+
+    return interruptible(opened)
+
+
+def interruptible(work: Callable[["Stop"], Coroutine[Any, Any, T]]) -> T:
+    """Run `work(stop)`; the first Ctrl-C drains, the second cancels."""
     from envgen.pipeline import Stop
 
-    async def main() -> Any:
+    async def main() -> T:
         stop = Stop()
         task = asyncio.current_task()
 
@@ -137,9 +148,7 @@ def with_kit(
             say("finishing what is in work; press Ctrl-C again to cancel it")
 
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupted)
-        opened = open_kit(settings, folder, rebuild=rebuild, registry=registry, say=say)
-        async with opened as kit:
-            return await work(kit, stop)
+        return await work(stop)
 
     return _run(main())
 

@@ -63,3 +63,9 @@ class Spending:
     def slowest(self, kind: str, step: str, most: int) -> tuple[Slow, ...]:
         """At most `most` effects of a kind and step, the longest first."""
         return tuple(Slow(*row) for row in self._db.execute(_SLOWEST, (kind, step, most)))
+
+    def seconds(self, *kinds: str) -> float:
+        """Seconds of all effects of these kinds, each once however many steps asked for it."""
+        marks = ", ".join("?" * len(kinds))
+        query = f"SELECT COALESCE(SUM(seconds), 0) FROM effects WHERE kind IN ({marks})"
+        return float(self._db.execute(query, kinds).fetchone()[0])

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 
-from envgen.config import LlmConfig
+from envgen.config import LlmConfig, Price
 from envgen.digest import digest
 from envgen.errors import Misconfigured
 from envgen.ledger import Ledger
@@ -33,6 +33,8 @@ from envgen.llm.retried import Retried
 
 Adapter = OpenAI | Gemini
 """A model that holds connections."""
+FREE = Tariff(Price(input=0, output=0))
+"""Of a model in this process."""
 
 
 @asynccontextmanager
@@ -42,6 +44,7 @@ async def open_models(
     ledger: Ledger,
     clock: Clock | None = None,
     say: Callable[[str], None] = lambda line: None,
+    own: Mapping[str, Model] | None = None,
 ) -> AsyncIterator[Mapping[str, Asked]]:
     """Models by role, closed after use; one pace a model, one budget for all.
 
@@ -51,6 +54,7 @@ async def open_models(
         ledger: knows what was answered, and what was spent before.
         clock: what waits are measured by.
         say: told what people should know.
+        own: models of this process by name (`own:NAME`); they cost nothing, and are not timed.
 
     Raises:
         Misconfigured: no key, no price, no library, no such provider.
@@ -59,6 +63,10 @@ async def open_models(
     async with AsyncExitStack() as stack:
         made: dict[str, Asked] = {}
         for name in dict.fromkeys(roles.values()):
+            if name.startswith("own:"):
+                booked = Booked(Watched(_mine(name, own)), ledger.attempts, FREE)
+                made[name] = Asked(Retried(booked, clock or LoopClock()), ledger)
+                continue
             priced = tariff(name, config)
             adapter = adapt(name, config)
             stack.push_async_callback(adapter.close)
@@ -103,6 +111,15 @@ def around(
         capped, config.requests_per_minute, config.tokens_per_minute, config.in_flight, clock
     )
     return Retried(paced, clock)
+
+
+def _mine(name: str, own: Mapping[str, Model] | None) -> Model:
+    if own is None or name not in own:
+        raise Misconfigured(
+            f"model {name!r}: a model of this process is there in `envgen selfgen` only; write "
+            "gemini:NAME or openai:NAME"
+        )
+    return own[name]
 
 
 def adapt(name: str, config: LlmConfig) -> Adapter:

@@ -1,5 +1,6 @@
 """JSON Schemas as servers take them: the dialects differ, so each gets what it understands."""
 
+import json
 from typing import Any
 
 LOOSE = frozenset({"minLength", "maxLength", "pattern", "format", "minItems", "maxItems"})
@@ -21,6 +22,11 @@ def loosened(schema: Any) -> Any:
         for word, value in schema.items()
         if word not in LOOSE
     }
+
+
+def spelled(schema: str) -> str:
+    """The JSON text of a schema, loosened."""
+    return json.dumps(loosened(json.loads(schema)))
 
 
 def is_strict(schema: Any) -> bool:

@@ -18,6 +18,7 @@ from envgen.report import attrition, found
 from envgen.report import tasks as tasks_of
 from envgen.report.facts import KEPT, Balance, Effort, Report, Slow, Spread, Task, as_json
 from envgen.report.provenance import provenance
+from envgen.rounds import rows_of
 from envgen.runs import RunFolder, catalogue_of, support_of
 
 __all__ = ["Report", "as_json", "curves", "report"]
@@ -47,6 +48,7 @@ def report(folder: RunFolder, settings: RunConfig) -> Report:
             audit=found.audit(list(files.audits.values()), tasks),
             repairs=found.repairs(files.repairs),
             evaluations=tuple(evaluated.overview(folder.rollouts)),
+            rounds=tuple(rows_of(folder.path)),
             training=tuple(curves(folder.path / "train" / "metrics.jsonl")),
             seconds=tuple(
                 Effort(s.kind, s.step, s.times, round(s.seconds, 2), s.tokens, round(s.dollars, 6))

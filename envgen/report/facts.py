@@ -239,6 +239,8 @@ class Report:
     repairs: Repairs | None
     evaluations: tuple[dict[str, Any], ...]
     """One for each way of playing: see `evaluated.summary`, without its tasks."""
+    rounds: tuple[dict[str, Any], ...]
+    """Of self-generation; see `rounds.rows_of`."""
     training: tuple[dict[str, float], ...]
     seconds: tuple[Effort, ...]
     slowest: tuple[Slow, ...]

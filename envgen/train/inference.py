@@ -19,6 +19,7 @@ from envgen.config import TrainConfig
 from envgen.errors import Misconfigured, SamplerDown
 from envgen.train import vllm_engine
 from envgen.train.batch import Row, rollout_of
+from envgen.train.forms import Form, Forms
 from envgen.train.policy import DTYPES, Learner
 
 TOGETHER = 256
@@ -83,6 +84,7 @@ async def check_gap(learner: Learner, engine: Engine, prompts: Sequence[tuple[in
 class _Asked:
     prompt: tuple[int, ...]
     sampling: Sampling
+    form: Form | None
     answer: "asyncio.Future[Sampled]"
 
 
@@ -96,6 +98,7 @@ class Transformers:
     settings: TrainConfig
     folder: Path
     version: int
+    _forms: Forms = field(init=False)
     _waiting: list[_Asked] = field(default_factory=list)
     _worker: "asyncio.Task[None] | None" = None
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -107,11 +110,13 @@ class Transformers:
             self.folder, dtype=DTYPES[self.settings.dtype], local_files_only=True
         )
         self._model.to(self.settings.device).eval()
+        self._forms = Forms(self.folder, self._model.get_output_embeddings().weight.shape[0])
         self._draws = torch.Generator(self.settings.device)
         self._draws.manual_seed(self.settings.seed * 1_000_003 + self.version)
 
     async def sample(self, prompt: tuple[int, ...], sampling: Sampling) -> Sampled:
-        asked = _Asked(prompt, sampling, asyncio.get_running_loop().create_future())
+        form = self._forms.form(sampling) if sampling.schema else None
+        asked = _Asked(prompt, sampling, form, asyncio.get_running_loop().create_future())
         self._waiting.append(asked)
         if self._worker is None or self._worker.done():
             self._worker = asyncio.create_task(self._work())
@@ -157,6 +162,8 @@ def _drawn(
     pads = [longest - len(one.prompt) for one in asked]
     pairs = list(zip(asked, pads, strict=True))
     device = head.weight.device
+    weight = head.weight.float()  # once: of half a billion weights, a third may be the head's
+    bias = None if head.bias is None else head.bias.float()
     ids = torch.tensor([[0] * pad + list(one.prompt) for one, pad in pairs], device=device)
     mask = torch.tensor([[0] * pad + [1] * (longest - pad) for pad in pads], device=device)
     temperature = torch.tensor([[one.sampling.temperature] for one in asked], device=device)
@@ -172,9 +179,11 @@ def _drawn(
             use_cache=True,
         )
         cache = done.past_key_values
-        bias = None if head.bias is None else head.bias.float()
         last = done.last_hidden_state[:, -1].float()
-        logits = torch.nn.functional.linear(last, head.weight.float(), bias)
+        logits = torch.nn.functional.linear(last, weight, bias)
+        for row, number in enumerate(alive):
+            if form := asked[number].form:
+                logits[row, ~form.allowed(device)] = float("-inf")
         logs = (logits / temperature).log_softmax(-1)
         chosen = torch.multinomial(logs.exp(), 1, generator=draws)
         stay = []
@@ -183,6 +192,8 @@ def _drawn(
             sampled, sampling = found[number], asked[number].sampling
             sampled[0].append(token)
             sampled[1].append(logprob)
+            if form := asked[number].form:
+                form.take(token)
             if token not in sampling.ends and len(sampled[0]) < sampling.max_tokens:
                 stay.append(row)
         if len(stay) < len(alive):

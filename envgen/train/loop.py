@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from envgen.config import TrainConfig
+from envgen.errors import Misconfigured, Weather
+from envgen.train.checkpoints import keep_newest, latest
 from envgen.train.inference import Engine, check_gap, open_engine
-from envgen.train.policy import Learner, Stepped, keep_newest, latest
-from envgen.train.rollouts import Batch, Play, Rollouts, Source, gathered
+from envgen.train.policy import Learner, Stepped
+from envgen.train.rollouts import Batch, NoBatch, Play, Rollouts, Source, gathered
 from envgen.writing import write_whole
 
 Row = dict[str, float]
@@ -60,11 +62,20 @@ class Training:
             Misconfigured: a start check failed.
             Weather: what stops every episode; the same call goes on from the last checkpoint.
         """
+        learner = await asyncio.to_thread(Learner, self.settings)
+        try:
+            done = await self._run(learner)
+        except (Misconfigured, Weather):  # anything else ends the other ranks with this one
+            learner.close()
+            raise
+        learner.close()
+        return done
+
+    async def _run(self, learner: Learner) -> int:
         from torch.utils.tensorboard import SummaryWriter
 
         self.folder.mkdir(parents=True, exist_ok=True)
         settings = self.settings
-        learner = await asyncio.to_thread(Learner, settings)
         source = Source(self.training, settings.seed, not settings.easiest_first)
         newest = latest(self.folder / CHECKPOINTS)
         if newest is not None:
@@ -80,8 +91,12 @@ class Training:
             if self.held_out and newest is None:
                 self._note(0, await self._evaluated(play))
             async with Rollouts(source, play, settings) as rollouts:
-                while learner.version < settings.steps and not self.stop():
-                    await self._step(learner, engine, rollouts, play)
+                try:
+                    while learner.version < settings.steps and not self.stop():
+                        await self._step(learner, engine, rollouts, play)
+                except NoBatch:
+                    self._checkpoint(learner, source)
+                    raise
             self._checkpoint(learner, source)
         self._curves.close()
         return learner.version
@@ -123,7 +138,7 @@ class Training:
     def _note(self, step: int, row: Row) -> None:
         """A row of metrics, as a line of JSON and as curves of TensorBoard."""
         row = {name: value for name, value in row.items() if value == value}
-        self.watch("metrics", row)
+        self.watch("metrics", {"step": step, **row})
         with (self.folder / METRICS).open("a") as file:
             file.write(json.dumps({"step": step, **row}) + "\n")
         for name, value in row.items():

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from envgen.agent import Sampled, Sampling
 from envgen.config import TrainConfig
 from envgen.errors import Misconfigured, SamplerDown
+from envgen.llm.schema import spelled
 
 EXTENSION = "envgen.train.vllm_worker.Exchange"
 HEAD = {"head_dtype": "float32"}
@@ -41,7 +42,9 @@ def sampled(ids: Sequence[int], logprobs: Sequence[float], spans: Sequence[Span]
 
 
 def _drawing(sampling: Sampling) -> dict[str, Any]:
+    form = {} if sampling.schema is None else {"json": spelled(sampling.schema)}
     return {
+        **({"structured_outputs": form} if form else {}),
         "max_tokens": sampling.max_tokens,
         "temperature": sampling.temperature,
         "top_p": 1.0,
@@ -66,6 +69,7 @@ async def in_process(
     if settings.device == "cpu":
         os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "1")
     try:
+        from vllm.config import StructuredOutputsConfig
         from vllm.engine.arg_utils import AsyncEngineArgs
         from vllm.v1.engine.async_llm import AsyncLLM
     except ImportError as error:
@@ -81,7 +85,10 @@ async def in_process(
         enforce_eager=settings.device == "cpu",
         gpu_memory_utilization=settings.sampler_memory,
         enable_prefix_caching=True,
-        skip_tokenizer_init=True,
+        skip_tokenizer_init=not (folder / "tokenizer.json").exists(),  # forms need one
+        structured_outputs_config=StructuredOutputsConfig(
+            backend="guidance", disable_any_whitespace=True
+        ),
         generation_config="vllm",
         logprobs_mode="processed_logprobs",
         worker_extension_cls=EXTENSION,
@@ -106,10 +113,13 @@ class InProcess:
 
     async def sample(self, prompt: tuple[int, ...], sampling: Sampling) -> Sampled:
         from vllm import SamplingParams
-        from vllm.sampling_params import RequestOutputKind
+        from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
         from vllm.v1.engine.exceptions import EngineDeadError
 
-        wanted = SamplingParams(**_drawing(sampling), output_kind=RequestOutputKind.FINAL_ONLY)
+        drawing = _drawing(sampling)
+        if form := drawing.pop("structured_outputs", None):
+            drawing["structured_outputs"] = StructuredOutputsParams(**form)
+        wanted = SamplingParams(**drawing, output_kind=RequestOutputKind.FINAL_ONLY)
         asked = {"prompt_token_ids": list(prompt)}
         try:
             async for output in self.engine.generate(asked, wanted, str(next(self._numbers))):

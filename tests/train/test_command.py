@@ -1,10 +1,10 @@
-"""What `envgen train` refuses before it holds the run, and what it says while it goes on."""
+"""What `envgen train` refuses before it holds the run."""
 
 from pathlib import Path
 
 import pytest
 
-from envgen.cli.training import _told, train
+from envgen.cli.training import train
 from envgen.errors import Misconfigured
 from tests.agent.conftest import Bench
 from tests.train import tiny
@@ -31,12 +31,3 @@ def test_an_agent_that_cannot_be_trained_is_refused_before_anything_is_opened(
     with pytest.raises(Misconfigured, match=f"cannot be trained: .* --set {way_out}"):
         train(run="eval", data=tmp_path, model=model, sets=[setting])
     assert not (bench.folder.path / "train").exists()
-
-
-def test_each_step_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    _told("start", {"gap_start": 1.25e-5})
-    _told("rollouts", {})
-    _told("a phase in words", {})
-    _told("metrics", {"solved": 0.5, "rollouts": 8.0, "seconds_rollouts": 1.25})
-    said = "".join(capsys.readouterr()).splitlines()
-    assert said == ["gap_start 1.25e-05", "solved 0.5, rollouts 1.2 s"]

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -18,10 +19,11 @@ import torch
 from envgen.config import TrainConfig
 from envgen.errors import SamplerDown, TooManyFaults
 from envgen.train.batch import OBSERVED, Rollout
+from envgen.train.checkpoints import latest
 from envgen.train.inference import Engine
 from envgen.train.loop import CHECKPOINTS, METRICS, Training
-from envgen.train.policy import Learner, latest
-from envgen.train.rollouts import Play
+from envgen.train.policy import Learner
+from envgen.train.rollouts import NoBatch, Play
 from tests.train import tiny
 
 torch.set_num_threads(1)
@@ -227,6 +229,29 @@ def test_when_most_sandboxes_fail_it_stops_and_goes_on_later(
         do(broken.run())
     assert do(training(tmp_path).run()) == 4
     assert same(tmp_path, straight)
+
+
+def test_when_nothing_is_left_to_learn_the_steps_are_kept(tmp_path: Path, do: Do) -> None:
+    """From step 2 on every task is always solved: the run ends, and what was done stays."""
+    run = training(tmp_path, save_every=100, alarm_seconds=2)
+
+    def easy(engine: Engine) -> Play:
+        play = scripted(engine)
+
+        async def one(task: str, number: int, member: int) -> Rollout:
+            if number >= 0 and len(metrics(tmp_path)) >= 2:
+                await asyncio.sleep(0.01)
+                return replace(await play(task, number, member), reward=1.0, fault="")
+            return await play(task, number, member)
+
+        return one
+
+    run.play = easy
+    with pytest.raises(NoBatch, match="all_one"):
+        do(run.run())
+    found = latest(tmp_path / "out" / CHECKPOINTS)
+    assert found is not None
+    assert found.name == f"step-{len(metrics(tmp_path)) - 1}" != "step-0"
 
 
 def test_a_sampler_that_dies_ends_the_run(tmp_path: Path, do: Do) -> None:

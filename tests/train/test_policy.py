@@ -12,7 +12,8 @@ import transformers
 from envgen.config import TrainConfig
 from envgen.errors import Misconfigured
 from envgen.train.batch import OBSERVED, Rollout, Row
-from envgen.train.policy import Learner, keep_newest, latest
+from envgen.train.checkpoints import keep_newest, latest
+from envgen.train.policy import Learner
 from tests.train import tiny
 
 torch.set_num_threads(1)

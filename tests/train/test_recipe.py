@@ -19,6 +19,6 @@ def test_the_documented_recipe_loads_and_has_the_published_numbers(tmp_path: Pat
     assert (train.learning_rate, train.clip_norm, train.weight_decay) == (1e-6, 1.0, 0)
     assert (train.ahead, train.stale, train.temperature) == (4, 4, 1.0)
     assert (train.context, settings.agent.steps, settings.agent.tokens) == (67_584, 64, 65_536)
-    machine = {"device", "gradient_checkpointing", "lora_rank", "sampler", "server"}
+    machine = {"device", "gradient_checkpointing", "sampler", "server"}
     other = {name for name, value in train if value != getattr(default, name)}
     assert other == machine

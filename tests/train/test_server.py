@@ -67,11 +67,11 @@ class Vllm:
         return 200, {"choices": [self.choice]} if path == "/inference/v1/generate" else {}
 
 
-def sample(address: str, do: Do, folder: Path) -> Any:
+def sample(address: str, do: Do, folder: Path, schema: str | None = None) -> Any:
     async def main() -> Any:
         config = TrainConfig(sampler="server", server=address)
         async with vllm_engine.server(config, folder, 3) as engine:
-            return await engine.sample((1, 2), Sampling(8, 0.7, (9,)))
+            return await engine.sample((1, 2), Sampling(8, 0.7, (9,), schema))
 
     return do(main())
 
@@ -92,6 +92,15 @@ def test_weights_are_exchanged_before_anything_is_sampled(tmp_path: Path, do: Do
     wanted = body["sampling_params"]
     assert (wanted["max_tokens"], wanted["temperature"], wanted["stop_token_ids"]) == (8, 0.7, [9])
     assert (wanted["top_p"], wanted["top_k"], wanted["logprobs"]) == (1.0, 0, 0)
+    assert "structured_outputs" not in wanted
+
+
+def test_a_form_is_asked_for_without_what_servers_trip_over(tmp_path: Path, do: Do) -> None:
+    vllm = Vllm()
+    with serving(vllm) as address:
+        sample(address, do, tmp_path, '{"type": "string", "maxLength": 9}')
+    asked = vllm.asked[-1][1]["sampling_params"]["structured_outputs"]
+    assert asked == {"json": '{"type": "string"}'}
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ ENVGEN_UPDATES=200 for as many exchanges as docs/training.md reports.
 """
 
 import asyncio
+import json
 import multiprocessing
 import os
 from collections.abc import Callable, Coroutine
@@ -16,10 +17,13 @@ import torch
 from envgen.agent import Sampled, Sampling
 from envgen.config import TrainConfig
 from envgen.errors import SamplerDown
+from envgen.records import Message
 from envgen.train.batch import Row, rollout_of
+from envgen.train.chat import TemplateChat
 from envgen.train.inference import Engine, check_gap, open_engine
 from envgen.train.policy import Learner
 from tests.train import tiny
+from tests.train.test_filling import SCHEMA
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # vLLM's own, at import and at its end
 torch.set_num_threads(1)
@@ -109,3 +113,25 @@ def test_every_exchange_of_weights_is_whole(tmp_path: Path, do: Do, tied: bool) 
     gaps = do(asyncio.wait_for(main(), 120 + 10 * UPDATES))
     print(f"{UPDATES} updates, tied={tied}: largest gap {max(gaps):.2g}")
     assert max(gaps) < 1e-4
+
+
+def test_forms_are_filled_in_beside_free_samples(tmp_path: Path, do: Do) -> None:
+    folder = tiny.tokenizer(tiny.model(tmp_path / "m", 320))
+    config, chat = settings(folder), TemplateChat(folder)
+    prompt = chat.opening([Message(role="user", text="Do it.")])
+    free, form = Sampling(12, 0.8, chat.ends), Sampling(60, 1.0, chat.ends, json.dumps(SCHEMA))
+
+    async def main() -> None:
+        async with open_engine(config, folder, 0) as engine:
+            drawn = await asyncio.gather(
+                *(engine.sample(prompt, wanted) for wanted in (free, *[form] * 6))
+            )
+        assert Learner(config).gap(rows_of([(prompt, drawn[0])]))[0] < 1e-4
+        for sampled in drawn[1:]:
+            text = chat.text(sampled.ids)
+            value = json.loads(text)
+            assert value["kind"] in ("oak", "pine")
+            assert 3 <= value["count"] <= 99
+            assert text == json.dumps(value, separators=(",", ":"))
+
+    do(asyncio.wait_for(main(), 200))

@@ -22,9 +22,10 @@ class Example:
     check: str
 
 
-def example_of(spec: TaskSpec) -> Example | None:
-    """An example for a spec; None where no family has its kind of verifier."""
-    able = [f for f in chosen() if spec.verifier in f.realises["verifier"]]
+def example_of(spec: TaskSpec, families: tuple[str, ...] = ()) -> Example | None:
+    """An example for a spec, of one of these families (none = all); None where no family has its
+    kind of verifier."""
+    able = [f for f in chosen(families) if spec.verifier in f.realises["verifier"]]
     if not able:
         return None
     nearest = max(able, key=lambda family: (_shared(spec, family), family.name))

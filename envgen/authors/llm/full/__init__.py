@@ -92,7 +92,7 @@ class Writing:
                 listing=listing(self.open.files),
                 texts=texts(self.open.files),
                 kit=kit_words(),
-                example=example_of(self.spec),
+                example=example_of(self.spec, self.kit.config.author.families),
                 nonce=nonce,
             )
         rules = Rules(TESTS, ("check.py",), asked=self.judging.text)
