@@ -7,7 +7,7 @@ TRAIN  := .venv-train
 VLLM   := .venv-vllm
 
 .DEFAULT_GOAL := help
-.PHONY: help install engine browser demo test test-train test-vllm lint format types bench sample clean
+.PHONY: help install docs engine browser demo test test-train test-vllm lint format types bench sample clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,7 +28,10 @@ browser: ## use an installed browser; else install Chromium (root on Debian)
 demo: install engine ## twelve proven tasks, from nothing
 	@$(BIN)/envgen run --run demo --n 12 --author procedural
 
-test: install engine browser lint types ## everything: style, types, and the whole test suite on real containers, pages in a browser
+docs: install ## the site, in site/
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+test: install engine browser lint types docs ## everything: style, types, and the whole test suite on real containers, pages in a browser
 	@$(BIN)/envgen bases build
 	@$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
 

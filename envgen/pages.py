@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.text import Text
 
-from envgen.tables import played_table, printed
-from envgen.terminal import clean
+from envgen.tables import played_table
+from envgen.terminal import clean, printed
 
 if TYPE_CHECKING:
     from envgen.letters import Letter

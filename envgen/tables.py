@@ -3,12 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from envgen.axes import Balance
-from envgen.terminal import clean
+from envgen.terminal import printed
 
 if TYPE_CHECKING:
     from envgen.doctor import Finding
@@ -291,18 +287,3 @@ def doctor_table(findings: Sequence["Finding"]) -> None:
     """What was checked, and how to mend what failed."""
     rows = [("ok" if f.ok else "FAILED", f.what, f.detail) for f in findings]
     printed("doctor", ("", "check", "detail"), rows)
-
-
-def printed(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table; a column of figures stands to the right."""
-    table = Table(title=Text(clean(title)), title_justify="left")
-    for number, column in enumerate(columns):
-        numeric = bool(rows) and all(_numeric(row[number]) for row in rows)
-        table.add_column(Text(column), justify="right" if numeric else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(clean(cell)) for cell in row))
-    Console().print(table)
-
-
-def _numeric(cell: str) -> bool:
-    return cell.replace(".", "", 1).isdigit()

@@ -1,4 +1,4 @@
-"""What people see: safe text, progress while they wait.
+"""What people see: safe text, tables, progress while they wait.
 
 Text of tasks is hostile: control characters are stripped before anything is printed, and rich gets
 it as `Text`, never as markup.
@@ -7,7 +7,7 @@ it as `Text`, never as markup.
 import sys
 import time
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,25 @@ def say(text: str) -> None:
     """A line for people, on stderr, so that stdout stays for data."""
     sys.stderr.write(f"{clean(text)}\n")
     sys.stderr.flush()
+
+
+def printed(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table; a column of figures stands to the right."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=Text(clean(title)), title_justify="left")
+    for number, column in enumerate(columns):
+        numeric = bool(rows) and all(_numeric(row[number]) for row in rows)
+        table.add_column(Text(column), justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(clean(cell)) for cell in row))
+    Console().print(table)
+
+
+def _numeric(cell: str) -> bool:
+    return cell.replace(".", "", 1).isdigit()
 
 
 def counts(tally: "Tally") -> str:

@@ -290,13 +290,10 @@ def _self_test(data: Path, settings: "RunConfig", each: int, as_json: bool) -> N
     with runs.held(own):
         results = with_kit(settings, own.path, work)
     figures, table = benchmark.figures(results), benchmark.confusion(results)
+    noted = list(benchmark.noted(results))
     if as_json:
-        kinds = {kind: dict(row) for kind, row in table.items()}
-        noted = list(benchmark.noted(results))
-        print_json({**figures._asdict(), "kinds": kinds, "clean_tasks": noted})
+        print_json({**figures._asdict(), "kinds": table, "clean_tasks": noted})
     else:
-        tables.benchmark_table(table, benchmark.noted(results))
+        tables.benchmark_table(table, noted)
         typer.echo(json.dumps(figures._asdict()))
-    if len(results) < len(cases):
-        leave(3)
-    leave(0 if benchmark.kept(figures) else 1)
+    leave(3 if len(results) < len(cases) else int(not benchmark.kept(figures)))

@@ -90,7 +90,7 @@ def duplicates(
 ) -> None:
     """Find tasks that nearly repeat an earlier one of the same corpus."""
     from envgen.corpus import duplicates as alike
-    from envgen.tables import printed
+    from envgen.terminal import printed
 
     _parts([part], also=("all",))
     corpus = _source(data, run, place)
@@ -121,7 +121,7 @@ def compare(
 ) -> None:
     """Show corpora side by side: size, balance, difficulty, labels, near-duplicates, lengths."""
     from envgen.corpus.compare import compared, side_by_side
-    from envgen.tables import printed
+    from envgen.terminal import printed
 
     found = [compared(name, _place(data, name)) for name in corpora]
     for one in found:
@@ -154,7 +154,7 @@ def _place(data: Path, name: str) -> Path:
 
 
 def _print_overlaps(found: "Sequence[Overlap]", told: "Sequence[Summary]") -> None:
-    from envgen.tables import printed
+    from envgen.terminal import printed
 
     rows = [
         (str(r["n"]), r["part"], str(r["tasks"]), f"{r['share']:.4f}", f"{r['most']:.4f}",

@@ -101,6 +101,7 @@ def labels_of(row: parquet.Row) -> parquet.Row:
 
 
 def columns() -> Any:
+    """The schema of `audit.parquet`, its version in the metadata."""
     import pyarrow as pa
 
     text, texts = pa.string(), pa.list_(pa.string())

@@ -43,6 +43,7 @@ def read(path: Path, task: str | None = None) -> Iterator[parquet.Row]:
 
 
 def columns() -> Any:
+    """The schema of `repair.parquet`, its version in the metadata."""
     import pyarrow as pa
 
     text = pa.string()

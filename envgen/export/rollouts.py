@@ -170,6 +170,7 @@ def note_manifest(manifest: Path, folder: Path) -> None:
 
 
 def columns() -> Any:
+    """The schema of a file of episodes, its version in the metadata."""
     import pyarrow as pa
 
     text, count = pa.string(), pa.int64()

@@ -101,7 +101,7 @@ def test_a_model_of_this_process_is_recorded_like_any_other(tmp_path: Path) -> N
     assert len(model.sampler.prompts) == 2  # type: ignore[attr-defined]
     (row,) = [r for r in ledger.attempts.table() if r.model == "own:m@1"]
     assert (row.attempts, row.input, row.output, row.cost, row.risk) == (1, 8, 6, 0, 0)
-    assert [kind for kind, *_ in ledger.summary()] == [KIND]
+    assert [step.kind for step in ledger.spending.by_step()] == [KIND]
     ledger.close()
 
 

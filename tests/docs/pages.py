@@ -54,4 +54,4 @@ def commands(page: Path) -> list[list[str]]:
     outside = _FENCE.sub("", page.read_text())
     lines += [" ".join(found.split()) for found in _INLINE.findall(outside)]
     calls = [re.search(r"(?:^|bin/)(envgen .*)", line.split(" #")[0]) for line in lines]
-    return [shlex.split(call[1].replace("...", "")) for call in calls if call]
+    return [shlex.split(call[1].removesuffix(" ...")) for call in calls if call]

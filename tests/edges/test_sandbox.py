@@ -72,9 +72,9 @@ def test_waiting_for_a_place_is_no_time_of_the_work(tmp_path: Path, do: Do) -> N
     engine = Slow(ledger.blobs)
     sandbox = Recorded(engine, ledger)
     do(all_at_once())
-    ((_, _, times, seconds),) = ledger.summary()
-    assert (engine.most, times) == (1, 6)
-    assert 0.6 <= seconds < 6 * 0.2  # with the waiting it would be 2.1
+    (spent,) = ledger.spending.by_step()
+    assert (engine.most, spent.times) == (1, 6)
+    assert 0.6 <= spent.seconds < 6 * 0.2  # with the waiting it would be 2.1
 
 
 def test_weather_that_stays_comes_through_after_the_last_attempt(tmp_path: Path, do: Do) -> None:
@@ -136,7 +136,9 @@ def test_tags_are_names_that_engines_take() -> None:
 def test_the_double_has_the_protocols_members_and_signatures(tmp_path: Path) -> None:
     engine = Scripted(Blobs(tmp_path))
     members = {n: m for n, m in inspect.getmembers(Engine, inspect.isfunction) if n[0] != "_"}
-    assert set(members) == {"base", "build", "run", "open", "discard", "has", "keep_only", "close"}
+    assert set(members) == {
+        *("base", "build", "run", "open", "publish", "discard", "has", "keep_only", "close")
+    }
     for name, member in members.items():
         ours = getattr(Scripted, name)
         assert inspect.signature(ours) == inspect.signature(member), name

@@ -193,7 +193,7 @@ def test_each_round_asks_the_weights_that_it_has(straight: tuple[World, list[Row
     assert set(writers) == {first, second}
     assert len({model for model, _ in world.requests}) == 3  # the last weights only play
     ledger = Ledger(world.folder.path / "runs" / "round-1")
-    steps = {step for kind, step, _, _ in ledger.summary() if kind == "completion"}
+    steps = {s.step for s in ledger.spending.by_step() if s.kind == "completion"}
     ledger.close()
     assert steps == {"task", "solution", "verifier", "critic:review"}
     weights = sorted(path.name for path in (world.folder.path / "weights").iterdir())
