@@ -38,6 +38,7 @@ def report_page(report: Report, pages: str = "") -> Page:
         sections.soundness(report),
         sections.repairs(report),
         measures.difficulty(report),
+        measures.rounds(report),
         measures.training(report),
         measures.spending(report),
         measures.weight(report),

@@ -105,6 +105,35 @@ def _seen(found: Sequence[dict[str, Any]]) -> list[Table]:
     return tables
 
 
+def rounds(report: Report) -> Section | None:
+    """What rounds of self-generation came to; nothing where there were none."""
+    if not report.rounds:
+        return None
+    rows = [
+        (
+            *(number(r[name]) for name in ("round", "specs", "built", "repaired", "kept")),
+            decimal(r["yield"]),
+            Cell(", ".join(f"{label} {n}" for label, n in r["labels"].items())),
+            *(_passed(r[name]) for name in ("pass_rate", "held_out_before", "held_out_after")),
+            number(r["steps"]),
+            number(r["tokens_in"] + r["tokens_out"]),
+            number(r["tokens_trained"]),
+            *(decimal(r[f"seconds_{name}"], 0) for name in ("asked", "containers", "training")),
+        )
+        for r in report.rounds
+    ]
+    written = ("#round", "#specs", "#built", "#repaired", "#kept", "#yield", "labels")
+    solved = ("solved, own", "held out before", "held out after")
+    cost = ("#steps", "#tokens asked", "#trained", "#s asked", "#s in boxes", "#s training")
+    about = "Each round is a run of its own below this one; solved are passes of attempts."
+    table = Table("Rounds", heads(*written, *solved, *cost), rows)
+    return Section("rounds", "Self-generation", about, [table])
+
+
+def _passed(found: dict[str, Any] | None) -> Cell:
+    return Cell(f"{found['passes']}/{found['attempts']}", found["rate"]) if found else Cell()
+
+
 def training(report: Report) -> Section | None:
     """Curves of a training run; nothing where there was none."""
     steps = report.training

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from envgen import axes, config, report, tables
+from envgen import axes, config, report, tables, web
 from envgen.authors.llm.example import example_of
 from envgen.authors.procedural import family_of
 from envgen.errors import Misconfigured
@@ -225,14 +225,16 @@ def test_the_report_has_the_table(
 ) -> None:
     world, rows = straight
     found = report.report(world.folder, world.settings)
-    assert found["rounds"] == rows
-    assert [row["step"] for row in found["training"]] == [1, 2, 3, 4]
+    assert list(found.rounds) == rows
+    assert [row["step"] for row in found.training] == [1, 2, 3, 4]
     capsys.readouterr()
     tables.report_tables(found)
     said = capsys.readouterr().out
     assert "self-generation" in said
     assert "training" in said
     assert "funnel" not in said
+    page = web.report_page(found).html
+    assert page.count("Self-generation") >= 1 and f"{rows[-1]['held_out_after']['passes']}/" in page
 
 
 def test_a_run_that_is_done_asks_nothing_and_more_rounds_go_on(tmp_path: Path) -> None:
