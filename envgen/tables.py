@@ -1,6 +1,6 @@
 """Tables on the terminal."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -147,13 +147,17 @@ def _ends(values: Sequence[float]) -> tuple[str, str]:
     return (f"{values[0]:.4f}", f"{values[-1]:.4f}") if values else ("", "")
 
 
-def benchmark_table(found: Mapping[str, Mapping[str, int]]) -> None:
-    """What was said about each kind of planted defect."""
+def benchmark_table(
+    found: Mapping[str, Mapping[str, int]], noted: Iterable[tuple[str, str]]
+) -> None:
+    """What was said about each kind of planted defect, and what was noted of clean tasks."""
     rows = [
         (kind, ", ".join(f"{name} {n}" for name, n in sorted(row.items())))
         for kind, row in found.items()
     ]
     printed("planted defects", ("kind", "labels given"), rows)
+    if remarks := list(noted):
+        printed("clean tasks, to be judged", ("task", "what"), remarks)
 
 
 def repair_tables(found: Mapping[str, Any]) -> None:

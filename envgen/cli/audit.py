@@ -291,9 +291,11 @@ def _self_test(data: Path, settings: "RunConfig", each: int, as_json: bool) -> N
         results = with_kit(settings, own.path, work)
     figures, table = benchmark.figures(results), benchmark.confusion(results)
     if as_json:
-        print_json({**figures._asdict(), "kinds": {k: dict(row) for k, row in table.items()}})
+        kinds = {kind: dict(row) for kind, row in table.items()}
+        noted = list(benchmark.noted(results))
+        print_json({**figures._asdict(), "kinds": kinds, "clean_tasks": noted})
     else:
-        tables.benchmark_table(table)
+        tables.benchmark_table(table, benchmark.noted(results))
         typer.echo(json.dumps(figures._asdict()))
     if len(results) < len(cases):
         leave(3)

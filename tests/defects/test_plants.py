@@ -8,7 +8,7 @@ import pytest
 from envgen.audit.defects import ALL, KINDS, Kind, benchmark
 from envgen.audit.defects.benchmark import Case, Result
 from envgen.lint import lint
-from envgen.records import Label, TaskDraft
+from envgen.records import AuditReport, Label, TaskDraft
 
 
 @cache
@@ -52,9 +52,13 @@ def test_clean_cases_are_spread_over_the_families() -> None:
     assert all(case.planted is None for case in clean)
 
 
-def result(truth: Label, given: Label, gate: str = "") -> Result:
+def result(truth: Label, given: Label, gate: str = "", survivors: tuple[str, ...] = ()) -> Result:
     case = next(c for c in cases() if c.truth == truth)
-    return Result(case, given, gate, None)
+    report = AuditReport(
+        task="", image="", slug=case.spec.slug, baseline=0.0, tiers=(), findings=(), trials=(),
+        mutants=4, survivors=survivors,
+    )  # fmt: skip
+    return Result(case, given, gate, None if gate else report)
 
 
 def test_figures_count_what_was_found_what_was_missed_and_what_was_accused() -> None:
@@ -66,16 +70,18 @@ def test_figures_count_what_was_found_what_was_missed_and_what_was_accused() -> 
         result("ANSWER-LEAK", "CLEAN"),
         result("ANSWER-LEAK", "CLEAN", gate="leak:found"),
         result("CLEAN", "CLEAN"),
-        result("CLEAN", weak),
+        result("CLEAN", weak, survivors=("dropped:x",)),
     ]
     found = benchmark.figures(results)
-    assert found == (3 / 4, 3 / 4, 2 / 3, 2, 4, 1)
+    assert found == (3 / 4, 3 / 4, 2 / 3, 2, 4, 1, 8, 7 / 8)
     assert not benchmark.kept(found)
-    assert benchmark.kept(benchmark.PROMISED)
+    assert benchmark.kept(found._replace(**benchmark.PROMISED))
+    assert not benchmark.kept(found._replace(**benchmark.PROMISED | {"kill_rate": 0.94}))
+    assert list(benchmark.noted(results)) == [(results[-1].case.spec.slug, "survives dropped:x")]
     table = benchmark.confusion(results)
     assert table["CLEAN"] == Counter({"CLEAN": 1, weak: 1})
     assert sum(map(sum, (row.values() for row in table.values()))) == len(results)
 
 
 def test_nothing_measured_is_no_failure() -> None:
-    assert benchmark.figures([]) == (1.0, 1.0, 1.0, 0, 0, 0)
+    assert benchmark.figures([]) == (1.0, 1.0, 1.0, 0, 0, 0, 0, 1.0)
