@@ -4,6 +4,7 @@ import pytest
 
 from envgen import axes
 from envgen.authors.llm.example import CHECK_CHARS, INSTRUCTION_CHARS, example_of, trimmed
+from envgen.authors.procedural import chosen
 
 CATALOGUE = axes.load(None)
 
@@ -23,7 +24,7 @@ def test_every_kind_has_an_example_that_uses_its_helper(kind: str) -> None:
 
 
 def test_the_nearest_family_is_chosen() -> None:
-    block = {"domain": {"data_querying"}, "verifier": {"exact_text"}, "fixture": {"text_only"}}
+    block = chosen(("ledger_reports",))[0].realises
     spec = axes.spec_of(next(axes.sample(CATALOGUE, 0, 1, support=[block])))
     found = example_of(spec)
     assert found is not None

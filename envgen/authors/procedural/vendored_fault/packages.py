@@ -238,7 +238,8 @@ PACKAGES = (
         ignore_request,
         (
             Fault("patterns", "a `*` reaches across folders",
-                  'out += "[^/]*"', 'out += ".*"', 'out = f"{out}[^/]*"'),
+                  'if char == "*":\n            out += "[^/]*"', 'if char == "*":\n            out += ".*"',
+                  'if char == "*":\n            out = f"{out}[^/]*"'),
             Fault("patterns", "`[!...]` takes a slash",
                   'f"[^/{inner[1:]}]"', 'f"[^{inner[1:]}]"', '"[^/" + inner[1:] + "]"'),
             Fault("patterns", "`**` does not reach as deep as it should",
