@@ -108,6 +108,7 @@ async def open_kit(
     from envgen.sandbox.docker import Docker  # the SDK costs a quarter of a second
 
     ledger = Ledger(folder)
+    ledger.blobs.sweep()
     try:
         name = digest(str(folder.resolve()))
         engine = Docker(

@@ -15,7 +15,11 @@ class Blobs:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
-        for torn in folder.glob(".torn-*"):
+
+    def sweep(self) -> None:
+        """Remove what a kill left half written. Only for who holds the run: what another process
+        is writing at this moment looks the same."""
+        for torn in self.folder.glob(".torn-*"):
             torn.unlink(missing_ok=True)
 
     def put(self, data: bytes) -> str:

@@ -276,10 +276,12 @@ def test_blobs_are_kept_once_and_named_by_content(tmp_path: Path) -> None:
     assert blobs.get(names.pop()) == b"data"
 
 
-def test_a_torn_blob_is_swept(tmp_path: Path) -> None:
-    Blobs(tmp_path)
-    (tmp_path / ".torn-abc").write_bytes(b"half")
-    Blobs(tmp_path)
+def test_a_torn_blob_is_swept_by_who_holds_the_run(tmp_path: Path) -> None:
+    half = tmp_path / ".torn-abc"
+    half.write_bytes(b"half")
+    blobs = Blobs(tmp_path)  # somebody reads, while a run may be writing
+    assert half.exists()
+    blobs.sweep()
     assert list(tmp_path.iterdir()) == []
 
 
