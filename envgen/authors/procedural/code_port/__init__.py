@@ -10,7 +10,7 @@ from typing import Any
 
 from envgen.authors.procedural.family import Composition, Family, Material
 from envgen.files import FileTree
-from envgen.records import InitialState, TaskSpec
+from envgen.records import InitialState, Limits, TaskSpec
 
 from .commands import STATEFUL, UNKNOWN, WORDS, draw_kinds, draw_numbers
 
@@ -69,6 +69,7 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
             absent=(f"/home/agent/{tool}.py",),
             tools=("python3",),
         ),
+        limits=Limits(verify_seconds=240),
     )  # fmt: skip
 
 
@@ -115,7 +116,7 @@ def _running(text: str) -> dict[str, Any]:
 
 def _recorded(examples: dict[str, bytes]) -> str:
     """A program that knows the answers to the conversations, line by line."""
-    known = {}
+    known: dict[bytes, bytes] = {}
     for path, data in examples.items():
         if path.endswith(".in"):
             given = examples[path.replace(".in", ".out")].split(b"\n")

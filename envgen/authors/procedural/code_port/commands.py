@@ -16,7 +16,7 @@ MARKS = (" ", ":", "/", ";", "|", ",")
 
 def draw_numbers(kind: str, rng: random.Random) -> dict[str, Any]:
     """What is particular to one command."""
-    every = {
+    every: dict[str, dict[str, Any]] = {
         "mix": {"seed": rng.getrandbits(32), "factor": rng.getrandbits(31) | 1,
                 "turn": rng.randrange(3, 30)},
         "share": {"zero": rng.choice(("DIVISION", "NaN", "-", "ZERO"))},

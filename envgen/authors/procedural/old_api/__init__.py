@@ -12,7 +12,7 @@ from typing import Any
 
 from envgen.authors.procedural.family import Composition, Family, Material
 from envgen.files import FileTree
-from envgen.records import InitialState, TaskSpec
+from envgen.records import InitialState, Limits, TaskSpec
 
 MATERIAL = Material(__file__)
 WRONG = ("no_fix", "naive", "one_less", "stub")
@@ -75,7 +75,7 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
         files=FileTree({f"{home}/{path}": text for path, text in given.items()}),
         tests=FileTree({
             **{path: MATERIAL.text(path) for path in ("check.py", "calls.py", "driver.py")},
-            "first.py": first, "truth.json": json.dumps(truth),
+            "version1.py": first, "truth.json": json.dumps(truth),
         }),
         solution=_solution(words, ""),
         wrong={way: _solution(words, way) for way in WRONG},
@@ -86,6 +86,7 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
             absent=(f"/{home}/old.py",),
             tools=("python3",),
         ),
+        limits=Limits(verify_seconds=240),
     )  # fmt: skip
 
 

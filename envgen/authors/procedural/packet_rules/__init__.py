@@ -39,7 +39,7 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
     words = {"spec": spec, "short": short, "statements": statements, "inside": site.inside,
              "filter": name, "most": most, "former": site.former,
              "opening": rng.randrange(3)}  # fmt: skip
-    tool = MATERIAL.text("../packets.py") + MATERIAL.text("fwsim_main.py")
+    tool = _plain("../packets.py") + "\n\n" + _plain("fwsim_main.py")
     old = known.old_rules([r for r in rules if "any" not in r] + ["deny from any to any"])
     texts = {**known.texts(rng), "POLICY.md": MATERIAL.render("policy.md.j2", **words),
              "samples.txt": samples, f"{name}.old": old}  # fmt: skip
@@ -79,6 +79,12 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
 def packed(program: str) -> str:
     """A program that the image holds as well: nothing of the tests may be read there."""
     return b64encode(zlib.compress(program.encode())).decode()
+
+
+def _plain(name: str) -> str:
+    """A program's text without what its first lines say to our own tools."""
+    lines = MATERIAL.text(name).splitlines(True)
+    return "".join(line for line in lines if not line.startswith(("# mypy:", "# ruff:")))
 
 
 def _solution(words: dict[str, object], rules: list[str]) -> FileTree:

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Packet filter rules: what they say, and what becomes of a packet. Also the text of `fwsim`."""
 
 import ipaddress

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Configuration blocks of samples: what they say, and their bytes."""
 
 import struct

@@ -26,8 +26,8 @@ def checks(task: Task) -> Iterable[Check]:
     commands = truth["commands"]
     for word, kind in sorted(commands.items()):
         rng = fuzz_equivalence.rng(task, word)
-        inputs = [lines.script(rng, {word: kind}, 7) for _ in range(7)]
+        inputs = [lines.script(rng, {word: kind}, 9) for _ in range(5)]
         yield fuzz_equivalence.grade(word, port, oracle.answers, inputs)
     rng = fuzz_equivalence.rng(task, "all")
-    inputs = [lines.script(rng, commands, 12) for _ in range(14)]
+    inputs = [lines.script(rng, commands, 16) for _ in range(9)]
     yield fuzz_equivalence.grade("all commands", port, oracle.answers, inputs, weight=2)

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Lines that call the commands of a tool: ordinary ones, and those at the edges."""
 
 PIECES = ("a", "b", "tt", "zzzzzzzzzz", "Q7", "-", " ", "é", "ß", "ü", "œ", "Ж", "0", "~", "xy")

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """ask.py PORT NAME TYPE: one question, and the answer in hex."""
 
 import socket

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Calls of both versions. Each is (function, arguments, keywords); all of it is JSON."""
 
 WORDS = ("a", "of", "tin", "lamp", "river", "meadows", "watermelon", "thunderstorms", "x")

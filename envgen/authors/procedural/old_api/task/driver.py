@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """driver.py APP: runs calls, a JSON line each, and says what came out."""
 
 import json

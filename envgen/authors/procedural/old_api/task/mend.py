@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """mend.py FILE: the changes that it needs, each in a place that is there once."""
 
 import json

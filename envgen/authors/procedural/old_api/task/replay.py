@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Recorded calls, through old.py: how many come out as they did."""
 
 import collections
