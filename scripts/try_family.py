@@ -16,12 +16,13 @@ from pathlib import Path
 
 from envgen import axes
 from envgen.authors.procedural import chosen, composition, realised
-from envgen.build import build, explain
+from envgen.build import explain
 from envgen.commands import commands
 from envgen.config import RunConfig
 from envgen.grade import attempt
 from envgen.kit import Kit, open_kit
 from envgen.ledger import Use
+from envgen.pipeline import proven
 from envgen.records import BuiltTask, TaskSpec
 
 CATALOGUE = axes.load()
@@ -31,7 +32,7 @@ async def trial(spec: TaskSpec, name: str, kit: Kit) -> list[str]:
     """What is wrong with one task of a family; empty when nothing is."""
     made = composition(spec, chosen((name,))[0])
     draft = await realised(spec, name, made, kit)
-    task = await build(draft, kit)
+    task = await proven(draft, kit)
     if not isinstance(task, BuiltTask):
         return [f"{task.code}: {task.detail}"]
     trouble = []

@@ -41,10 +41,12 @@ def checks(task: Task) -> Iterable[Check]:
     """Two lives of the stack, with a hard stop between."""
     kind = importlib.import_module(f"checks_{task.truth['kind']}").Kind(task)
     measure(task)
-    yield Check("healthd.py is a Python program", _is_python(task.read_text("stack/healthd.py")))
+    yield Check(
+        "healthd.py is a Python program", _is_python(task.read_text("stack/healthd.py")), weight=0.5
+    )
     with _start(task, READY) as service:
         came_up = service.ready
-        yield Check("comes up cold", float(service.ready), service.error, weight=2)
+        yield Check("comes up cold", float(service.ready), service.error)
         yield from _addresses(task.truth)
         yield from _gate(task)
         yield from kind.first()
@@ -81,7 +83,7 @@ def _is_python(text: Optional[str]) -> float:
 def _addresses(truth: Dict[str, Any]) -> Iterator[Check]:
     """127.0.0.2 is this machine too, but not the address that inner services are bound to."""
     gate = truth["facts"]["gate"]
-    yield Check("the gate listens on all addresses", float(_reachable(gate)))
+    yield Check("the gate listens on all addresses", float(_reachable(gate)), weight=0.5)
     inner = [port for port in truth["tcp"] if port != gate]
     hidden = [_local(port) and not _reachable(port) for port in inner]
     hidden += [_udp_address(port) == {"0100007F"} for port in truth["udp"]]
