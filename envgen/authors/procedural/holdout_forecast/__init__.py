@@ -11,7 +11,7 @@ import statistics
 from datetime import timedelta
 from typing import Any
 
-from envgen.authors.procedural.family import Composition, Family, Material
+from envgen.authors.procedural.family import Composition, Family, Material, introduced
 from envgen.files import FileTree
 from envgen.records import InitialState, Limits, TaskSpec
 
@@ -79,7 +79,7 @@ def _words(spec: TaskSpec, world: World, data: Dataset, rng: random.Random) -> d
     cutoff = world.start + timedelta(days=int(world.train_days * rng.uniform(0.72, 0.8)))
     later = world.start + timedelta(days=world.train_days)
     return {
-        "persona": with_article(spec.persona),
+        "persona": introduced(spec.persona),
         "s": scenario,
         "target": scenario.target,
         "drivers": world.drivers,
@@ -101,13 +101,6 @@ def _words(spec: TaskSpec, world: World, data: Dataset, rng: random.Random) -> d
         "holdout_rows": len(data.holdout),
         "train_rows": len(data.train),
     }
-
-
-def with_article(phrase: str) -> str:
-    """A persona as the object of "I am"."""
-    if phrase.startswith("only "):
-        return f"the {phrase}"
-    return f"an {phrase}" if phrase[:1].lower() in "aeio" else f"a {phrase}"
 
 
 def _bounds(data: Dataset, metric: str) -> tuple[float, float]:

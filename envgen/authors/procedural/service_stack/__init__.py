@@ -9,7 +9,7 @@ import json
 import random
 from typing import Any
 
-from envgen.authors.procedural.family import Composition, Family, Material
+from envgen.authors.procedural.family import Composition, Family, Material, introduced
 from envgen.files import File, FileTree
 from envgen.records import InitialState, Limits, TaskSpec
 
@@ -73,7 +73,7 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
 def _words(spec: TaskSpec, stack: Stack, found: Handover, intricate: bool) -> dict[str, Any]:
     probed = [s.name for s in stack.services if s.name != "gate"]
     return {
-        "persona": with_article(spec.persona),
+        "persona": introduced(spec.persona),
         "kind": stack.kind,
         "what": NAMES[stack.kind],
         "vendor": f"/srv/{stack.vendor}",
@@ -89,13 +89,6 @@ def _words(spec: TaskSpec, stack: Stack, found: Handover, intricate: bool) -> di
         "intricate": intricate,
         "password": stack.documents["store.secret"].data[0] if stack.kind != "mail" else "",
     }
-
-
-def with_article(phrase: str) -> str:
-    """A persona as the object of "I am"."""
-    if phrase.startswith("only "):
-        return f"the {phrase}"
-    return f"an {phrase}" if phrase[:1].lower() in "aeio" else f"a {phrase}"
 
 
 def _environment(stack: Stack, found: Handover, words: dict[str, Any]) -> FileTree:

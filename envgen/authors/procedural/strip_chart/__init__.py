@@ -9,7 +9,7 @@ import random
 from typing import Any
 
 from envgen.authors.fixtures.recipe import Recipe
-from envgen.authors.procedural.family import Composition, Family, Material
+from envgen.authors.procedural.family import Composition, Family, Material, introduced
 from envgen.files import FileTree
 from envgen.records import InitialState, TaskSpec
 
@@ -63,7 +63,7 @@ def _words(spec: TaskSpec, sheet: Sheet) -> dict[str, Any]:
     times = sheet.times()
     return {
         **facts(sheet),
-        "persona": with_article(spec.persona),
+        "persona": introduced(spec.persona),
         "first": f"{times[0]:g}",
         "second": f"{times[1]:g}",
         "last": f"{times[-1]:g}",
@@ -76,13 +76,6 @@ def _words(spec: TaskSpec, sheet: Sheet) -> dict[str, Any]:
         ],
         "columns_text": ",".join(pen.channel.column for pen in sheet.pens),
     }
-
-
-def with_article(phrase: str) -> str:
-    """A persona as the object of "I am"."""
-    if phrase.startswith("only "):
-        return f"the {phrase}"
-    return f"an {phrase}" if phrase[:1].lower() in "aeio" else f"a {phrase}"
 
 
 def _goal(pen: Pen) -> float:
