@@ -78,7 +78,7 @@ def packed(data: bytes) -> dict[str, bytes]:
         folder.writestr("a/rows.csv", data)
     return {
         "": data,
-        "gzip": gzip.compress(data),
+        "gzip": gzip.compress(data, mtime=0),
         "bzip2": bz2.compress(data),
         "xz": lzma.compress(data),
         "zlib": zlib.compress(b"blob %d\0" % len(data) + data),

@@ -72,7 +72,7 @@ DISGUISES = {
     "base64": base64.b64encode(SECRET.encode()),
     "base64, shifted by one": base64.b64encode(b"x" + SECRET.encode() + b"yz"),
     "base64, shifted by two": base64.b64encode(b"xy" + SECRET.encode()),
-    "gzip": gzip.compress(SECRET.encode()),
+    "gzip": gzip.compress(SECRET.encode(), mtime=0),
     "bzip2": bz2.compress(SECRET.encode()),
     "xz": lzma.compress(SECRET.encode()),
     "zip": zipped(SECRET.encode()),
@@ -122,7 +122,12 @@ def test_what_everybody_may_know_is_no_leak(golden: TaskDraft, blobs: Blobs) -> 
     assert leaks(draft, image(blobs, {"/opt/made": held}), blobs) == []
 
 
-PACKED = [gzip.compress(b"x" * 99), bz2.compress(b"x" * 99), lzma.compress(b"x"), zipped(b"x" * 99)]
+PACKED = [
+    gzip.compress(b"x" * 99, mtime=0),
+    bz2.compress(b"x" * 99),
+    lzma.compress(b"x"),
+    zipped(b"x" * 99),
+]
 quiet = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
 
 
