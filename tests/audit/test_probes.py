@@ -75,7 +75,7 @@ def packed(data: bytes) -> dict[str, bytes]:
         entry.size = len(data)
         archive.addfile(entry, io.BytesIO(data))
     with zipfile.ZipFile(zipped, "w") as folder:
-        folder.writestr("a/rows.csv", data)
+        folder.writestr(zipfile.ZipInfo("a/rows.csv"), data)
     return {
         "": data,
         "gzip": gzip.compress(data, mtime=0),

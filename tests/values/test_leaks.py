@@ -56,7 +56,7 @@ def context(draft: TaskDraft, path: str, data: bytes) -> TaskDraft:
 def zipped(data: bytes) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as folder:
-        folder.writestr("inner", data)
+        folder.writestr(zipfile.ZipInfo("inner"), data, zipfile.ZIP_DEFLATED)
     return out.getvalue()
 
 
