@@ -462,4 +462,4 @@ def test_every_entry_of_the_tree_has_its_clause() -> None:
 
 
 def _generated(path: Path) -> bool:
-    return path.name in ("build", "dist") or path.name.endswith(".egg-info")
+    return path.name in ("build", "dist", "site") or path.name.endswith(".egg-info")

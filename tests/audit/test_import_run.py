@@ -16,6 +16,7 @@ from envgen.ledger import Ledger
 from envgen.pipeline import Stop, produce
 from envgen.records import BuiltTask, Rejection
 from envgen.report import report
+from envgen.report.facts import Step
 from envgen.sandbox import Recorded
 from tests.audit.conftest import Paying, Pays
 from tests.corpora import DEFINITION, TMAX, written
@@ -84,10 +85,7 @@ def test_both_kinds_of_rejection_are_listed_with_their_reasons(
     ]
     assert {row["label"] for row in parquet.read(folder.manifest)} == {"CLEAN"}
     told = report(folder, config.load(None, []))
-    assert told["funnel"][:2] == [
-        {"step": "specs", "lost": 0, "left": 4},
-        {"step": "import", "lost": 2, "left": 2},
-    ]
+    assert told.funnel[:2] == (Step("specs", 0, 4), Step("import", 2, 2))
 
 
 def test_a_second_audit_executes_nothing_and_writes_the_same(

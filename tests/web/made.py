@@ -62,10 +62,11 @@ WORST = 'a"><script>alert(9)</script>/../../etc/passwd'
 def run(folder: RunFolder, golden: TaskDraft) -> RunFolder:
     """Write the run: of the 18 tasks of the sample two became hostile and three were rejected."""
     folder.path.mkdir(parents=True)
-    settings = config.load(SAMPLE / "config.yaml", [])
+    rows = list(parquet.read(SAMPLE / "manifest.parquet"))
+    families = sorted({row["author"].removeprefix("procedural/") for row in rows})
+    settings = config.load(SAMPLE / "config.yaml", [f"author.families=[{','.join(families)}]"])
     config.save(settings, folder.config)
     runs.draw(folder, settings, "procedural")
-    rows = list(parquet.read(SAMPLE / "manifest.parquet"))
     tasks = [_built(parquet.draft_of(row)) for row in rows]
     hostile = [_hostile(golden, n, task) for n, task in enumerate(tasks[13:15])]
     built = [*tasks[:13], *hostile]
