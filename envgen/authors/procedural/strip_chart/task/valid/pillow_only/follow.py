@@ -77,17 +77,20 @@ def walk(pen):
     path, last = [], None
     for x in range(int(min(xs)) - 34, int(max(xs)) + 1):
         found = [r for r in runs(x, pen, top, bottom) if not near_cross(x, r[2])]
-        if last is None:
-            found = [r for r in found if ahead(x, r, pen, top, bottom)]
         if not found:
             continue
-        if path and switched(path[-1], pen) != switched((x, found[0][2]), pen):
-            last = None
-        run = found[0] if last is None else min(found, key=lambda r: gap(r, last))
-        far = last is not None and gap(run, last) > 4
-        doubtful = far and (x - path[-1][0] > 3 or gap(run, last) > 30)
-        if doubtful and not ahead(x, run, pen, top, bottom):
-            continue  # a speck, not the trace
+        if path:
+            nearest = min(found, key=lambda r: gap(r, last))
+            if switched(path[-1], pen) != switched((x, nearest[2]), pen):
+                last = None
+        if last is None:
+            run = max(found, key=lambda r: follows(x, r, pen, top, bottom))
+        else:
+            run = min(found, key=lambda r: gap(r, last))
+        jump = 0 if last is None else gap(run, last)
+        doubtful = last is None or jump > 30 or (jump > 4 and x - path[-1][0] > 3)
+        if doubtful and follows(x, run, pen, top, bottom) <= (40 if jump > 30 else 15):
+            continue  # a speck or a stamp, not the trace
         path.append((x, run[2]))
         last = run
     return path
@@ -105,16 +108,16 @@ def near_cross(x, y):
     return any(abs(x - c["px"]) < 12 and abs(y - c["py"]) < 12 for c in WITH["crosses"])
 
 
-def ahead(x, run, pen, top, bottom):
-    """A start is only good when the ink goes on from there."""
+def follows(x, run, pen, top, bottom):
+    """In how many of the next columns the ink goes on: a stamp ends, the trace does not."""
     last, steps = run, 0
-    for other in range(x + 1, x + 25):
+    for other in range(x + 1, min(x + 61, WIDTH)):
         found = runs(other, pen, top, bottom)
         if found:
             best = min(found, key=lambda r: gap(r, last))
             if gap(best, last) <= 8:
                 last, steps = best, steps + 1
-    return steps > 15
+    return steps
 
 
 def gap(one, other):
