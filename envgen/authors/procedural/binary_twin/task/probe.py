@@ -46,7 +46,7 @@ def counter_of(line: List[int]) -> Tuple[int, List[int]]:
         return -1, []
     place = same_prefix(frames)
     numbers = [frame[place] for frame in frames]
-    last = next(a for a, b in zip(numbers, numbers[1:]) if b < a)  # noqa: B905, RUF007
+    last = next(a for a, b in zip(numbers, numbers[1:]) if b < a)
     return place, [numbers[0], last + 1]
 
 
@@ -166,7 +166,7 @@ def record_settings() -> Dict[str, Any]:
         def number(frame: bytes, chained: bool = chained, order: Any = order) -> int:
             data = frame[head : len(frame) - tail]
             if chained:
-                data = bytes(a ^ b for a, b in zip(data, b"\0" + data))  # noqa: B905
+                data = bytes(a ^ b for a, b in zip(data, b"\0" + data))
             return int.from_bytes(data, order)
 
         placed = [
@@ -175,7 +175,7 @@ def record_settings() -> Dict[str, Any]:
             for i, field in enumerate(fields)
         ]  # fmt: skip
         if all(placed):
-            parts = [{**field, **spot} for field, spot in zip(fields, placed)]  # noqa: B905
+            parts = [{**field, **spot} for field, spot in zip(fields, placed)]
             packed = sum(coded(p, p["coding"], p["bits"], p["low"]) << p["shift"] for p in parts)
             return {
                 "head": start[: head - bool(counter)].hex(), "counter": counter, "check": check,

@@ -37,10 +37,10 @@ def from_code(field: Dict[str, Any], code: int) -> int:
 def pack(values: List[int]) -> bytes:
     if len(values) != len(FIELDS):
         raise Fault("count")
-    if not all(f["low"] <= value <= f["high"] for f, value in zip(FIELDS, values)):  # noqa: B905
+    if not all(f["low"] <= value <= f["high"] for f, value in zip(FIELDS, values)):
         raise Fault("range")
     number = SETTINGS["mask"]
-    for field, value in zip(FIELDS, values):  # noqa: B905
+    for field, value in zip(FIELDS, values):
         number ^= to_code(field, value) << field["shift"]
     data = int(number).to_bytes(SETTINGS["size"], SETTINGS["order"])
     return chain(data) if SETTINGS["chained"] else data
@@ -48,14 +48,14 @@ def pack(values: List[int]) -> bytes:
 
 def unpack(data: bytes) -> List[int]:
     if SETTINGS["chained"]:
-        data = bytes(a ^ b for a, b in zip(data, b"\0" + data))  # noqa: B905
+        data = bytes(a ^ b for a, b in zip(data, b"\0" + data))
     number = int.from_bytes(data, SETTINGS["order"]) ^ SETTINGS["mask"]
     values = []
     for field in FIELDS:
         code = number >> field["shift"] & ((1 << field["bits"]) - 1)
         number ^= code << field["shift"]
         values.append(from_code(field, code))
-    if number or not all(f["low"] <= value <= f["high"] for f, value in zip(FIELDS, values)):  # noqa: B905
+    if number or not all(f["low"] <= value <= f["high"] for f, value in zip(FIELDS, values)):
         raise Fault("payload")
     return values
 

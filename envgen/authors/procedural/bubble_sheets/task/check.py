@@ -30,5 +30,5 @@ def _close(values: Optional[List[float]], rows: "list[list[float]]", place: int)
     """All of a column or nothing: means of the scale alone come close to many."""
     if values is None or len(values) != len(rows):
         return 0.0
-    pairs = zip(values, rows)  # noqa: B905  Python 3.9
+    pairs = zip(values, rows)
     return float(all(abs(value - row[place]) <= SLACK for value, row in pairs))

@@ -21,7 +21,7 @@ def checks(task: Task) -> Iterable[Check]:
         now = (task.read_text(f"{truth['service']}/{path}") or "").split("\n")
         total += 1
         same = len(was) == len(now)
-        for number, (old, new) in enumerate(zip(was, now), start=1):  # noqa: B905  Python 3.9
+        for number, (old, new) in enumerate(zip(was, now), start=1):
             if (path, number) in wanted:
                 mended += _sets(new, *wanted[path, number])
             else:

@@ -28,8 +28,7 @@ def checks(task: Task) -> Iterable[Check]:
     inside = names == [film["name"] for film in truth["films"]]
     settings = _column(runs, truth["setting"]) if inside else None
     right = settings is not None and all(
-        abs(a - f["setting"]) < 1e-6
-        for a, f in zip(settings, truth["films"])  # noqa: B905
+        abs(a - f["setting"]) < 1e-6 for a, f in zip(settings, truth["films"])
     )
     measured = _column(runs, truth["measured"]) if right else None
     for n, film in enumerate(truth["films"]):
@@ -43,13 +42,10 @@ def checks(task: Task) -> Iterable[Check]:
 
 def _followed(film: Dict[str, Any], part: Optional[Dict[str, List[float]]]) -> Iterable[Check]:
     name, extent = film["name"], film["extent"]
-    timed = part is not None and all(
-        abs(a - b) < 0.002
-        for a, b in zip(part["t_s"], film["t_s"])  # noqa: B905
-    )
+    timed = part is not None and all(abs(a - b) < 0.002 for a, b in zip(part["t_s"], film["t_s"]))
     far = None
     if timed and part is not None:
-        near = zip(part["x_mm"], film["x_mm"], part["y_mm"], film["y_mm"])  # noqa: B905
+        near = zip(part["x_mm"], film["x_mm"], part["y_mm"], film["y_mm"])
         far = [((a - b) ** 2 + (c - d) ** 2) ** 0.5 / extent for a, b, c, d in near]
     rms = metric_threshold.rmse(far, [0.0] * len(far)) if far else None
     yield metric_threshold.grade(f"{name}: distance over extent", rms, FLOOR, GOAL, weight=2)

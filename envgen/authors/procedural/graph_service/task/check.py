@@ -148,7 +148,7 @@ def _more(
 ) -> list[Any]:
     """Rows that appear while the service runs."""
     s, known = truth["scenario"], {(a, b) for a, b, *_ in links}
-    pairs = [(a, b) for a, b in zip(rng.sample(names, 8), rng.sample(names, 8))]  # noqa: B905
+    pairs = [(a, b) for a, b in zip(rng.sample(names, 8), rng.sample(names, 8))]
     more = [(a, b, 7, truth["rules"]["open"]) for a, b in pairs if a != b and (a, b) not in known]
     one = f"(SELECT id FROM {s['things']} WHERE {s['name']} = ?)"
     base = sqlite3.connect(path, timeout=10)

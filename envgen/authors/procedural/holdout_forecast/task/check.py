@@ -48,14 +48,14 @@ def _predictions(data: Optional[bytes], ids: List[str], target: str) -> Optional
     values = metric_threshold.to_numbers(metric_threshold.parse_csv_column(data, target))
     if names is None or values is None or sorted(names) != sorted(ids):
         return None
-    found = dict(zip(names, values))  # noqa: B905  Python 3.9
+    found = dict(zip(names, values))
     return [found[name] for name in ids]
 
 
 def _agreement(one: Optional[List[float]], other: Optional[List[float]]) -> float:
     if one is None or other is None:
         return 0.0
-    pairs = zip(one, other)  # noqa: B905  Python 3.9
+    pairs = zip(one, other)
     return float(all(math.isclose(a, b, rel_tol=1.1e-3, abs_tol=1e-6) for a, b in pairs))
 
 

@@ -93,7 +93,7 @@ def ask(task: Task, program: bytes) -> dict[str, Optional[bool]]:
     if not outcome.ok or lines.pop() != "" or len(lines) != len(records):
         return {}
     words = {truth["answers"][0]: True, truth["answers"][1]: False}
-    return {record: words.get(line) for record, line in zip(records, lines)}  # noqa: B905
+    return {record: words.get(line) for record, line in zip(records, lines)}
 
 
 def narrow_path(task: Task) -> str:

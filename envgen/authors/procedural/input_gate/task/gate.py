@@ -200,7 +200,7 @@ def fields_of(line: bytes) -> Dict[str, bytes]:
     cells = line.split(b"\t")
     if SETTINGS["format"] == "pairs":
         return {cell.partition(b"=")[0].decode(): cell.partition(b"=")[2] for cell in cells}
-    return dict(zip(SETTINGS["columns"], cells))  # noqa: B905
+    return dict(zip(SETTINGS["columns"], cells))
 
 
 def good(record: Dict[str, bytes]) -> bool:

@@ -34,7 +34,7 @@ def _graded(name: str, data: Optional[bytes], wanted: str) -> Check:
     errors: List[float] = []
     for place, row in enumerate(rows):
         worst = 0.0
-        for column, true in zip(values, map(float, row[1:])):  # noqa: B905
+        for column, true in zip(values, map(float, row[1:])):
             far = math.inf if column is None else abs(column[place] - true)
             worst = max(worst, far / max(abs(true), 0.05))
         errors.append(min(worst, 1.0))

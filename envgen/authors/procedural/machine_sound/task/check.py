@@ -45,5 +45,5 @@ def _labels(data: Optional[bytes], names: List[str]) -> Optional[List[str]]:
     labels = metric_threshold.parse_csv_column(data, "label")
     if files is None or labels is None or sorted(files) != sorted(names):
         return None
-    found = dict(zip(files, labels))  # noqa: B905  Python 3.9
+    found = dict(zip(files, labels))
     return [found[name] for name in names]

@@ -36,7 +36,7 @@ def clip(machine, one):
         (blade - side, depth / 2), (blade + side, depth / 2),
     ]  # fmt: skip
     tones = [tone(hertz, loud, rng.uniform(0, 6.28)) for hertz, loud in parts]
-    samples = [sum(values) for values in zip(*tones)]  # noqa: B905
+    samples = [sum(values) for values in zip(*tones)]
     hiss = rng.uniform(0.03, 0.09)
     if kind == "cavitation":
         hiss = rng.uniform(0.45, 0.9)

@@ -50,7 +50,7 @@ def _agreement(given: list[list[str]], table: dict[str, Any]) -> float:
 def _same(row: list[str], wanted: list[str], columns: list[str]) -> bool:
     if len(row) != len(wanted):
         return False
-    for name, one, other in zip(columns, row, wanted):  # noqa: B905  Python 3.9
+    for name, one, other in zip(columns, row, wanted):
         if name in TIMES:
             a, b = _seconds(one), _seconds(other)
             if a is None or b is None or abs(a - b) > SLACK:
@@ -66,5 +66,5 @@ def _seconds(text: str) -> Optional[float]:
     numbers = metric_threshold.to_numbers(parts) if len(parts) in (1, 3) else None
     if numbers is None:
         return None
-    pairs = zip(reversed(numbers), (1, 60, 3600))  # noqa: B905  Python 3.9
+    pairs = zip(reversed(numbers), (1, 60, 3600))
     return sum(number * scale for number, scale in pairs)

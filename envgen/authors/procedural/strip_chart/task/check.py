@@ -32,7 +32,7 @@ def _on_time(data: Optional[bytes], truth: Dict[str, Any]) -> bool:
     if given is None or len(given) != len(times):
         return False
     step = times[1] - times[0]
-    pairs = zip(given, times)  # noqa: B905  Python 3.9
+    pairs = zip(given, times)
     return all(abs(one - other) <= 0.01 * step for one, other in pairs)
 
 

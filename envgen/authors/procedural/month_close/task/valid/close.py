@@ -33,7 +33,7 @@ def batch(path, gateway):
             units, kind = line[30:36].strip(), line[37:].strip()
             at = minutes(when, gateway["offset"])
         cells = (path.name, one, customer, at, units, kind)
-        found.append(dict(zip(("file", "id", "customer", "when", "units", "kind"), cells)))  # noqa: B905
+        found.append(dict(zip(("file", "id", "customer", "when", "units", "kind"), cells)))
     return found
 
 

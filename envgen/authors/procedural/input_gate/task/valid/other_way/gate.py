@@ -150,7 +150,7 @@ def read(line: str) -> Dict[str, str]:
         return dict(json.loads(line))
     cells = line.split("\t")
     if SETTINGS["format"] == "tsv":
-        return dict(zip(SETTINGS["columns"], cells))  # noqa: B905
+        return dict(zip(SETTINGS["columns"], cells))
     return dict(cell.split("=", 1) for cell in cells)
 
 
