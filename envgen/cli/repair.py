@@ -182,7 +182,7 @@ def _self_test(
     from envgen.tables import repaired_table
 
     own = runs.RunFolder(data / "repair-test")
-    cases = list(benchmark.cases(each, kinds))
+    cases = list(benchmark.cases(settings, each, kinds))
 
     async def work(kit: "Kit", stop: "Stop") -> Any:
         await runs.accepted(own, kit)
@@ -196,7 +196,8 @@ def _self_test(
         results = with_kit(settings, own.path, work)
     figures = benchmark.figures(results)
     if as_json:
-        print_json({**figures._asdict(), "kinds": benchmark.by_kind(results)})
+        kinds_found, tasks = benchmark.by_kind(results), [benchmark.written(r) for r in results]
+        print_json({**figures._asdict(), "kinds": kinds_found, "tasks": tasks})
     else:
         repaired_table(benchmark.by_kind(results))
         say(str(figures._asdict()))

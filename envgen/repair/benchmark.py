@@ -1,16 +1,18 @@
 """Measuring the repairer: planted defects, and attacks that it never saw.
 
-Of every planted kind a third of the attacks and mutants, drawn by their names, is held out: neither
-the audit that the repairer works from nor the matrix that accepts its work tries them. They are
-tried on what was accepted, together with the family's known-wrong solutions, which no probe knows.
+Of every planted task a third of the attacks and mutants that work on it, and a third of those that
+do not, is held out, drawn by their names: neither the audit that the repairer works from nor the
+matrix that accepts its work tries them. They are tried on what was accepted, together with the
+family's known-wrong solutions, which no probe knows. Where one attack alone works it is shown:
+nobody repairs what was not found.
 """
 
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from envgen.audit import alternatives_of, audit
-from envgen.audit.defects import KINDS
+from envgen.audit.defects import KINDS, Kind
 from envgen.audit.defects import benchmark as planted
 from envgen.audit.defects.benchmark import Case
 from envgen.audit.target import target_of
@@ -18,11 +20,12 @@ from envgen.audit.verdict import label
 from envgen.audit.workbench import workbench
 from envgen.authors import procedural
 from envgen.authors.procedural.family import Composition
+from envgen.config import RunConfig
 from envgen.digest import digest, short
 from envgen.kit import Kit
 from envgen.pipeline import Stop, bounded, proven
-from envgen.records import BuiltTask, Label, Mended, Rejection
-from envgen.repair import matrix, repair
+from envgen.records import AuditReport, BuiltTask, Label, Mended, Rejection
+from envgen.repair import Means, asking, matrix, mechanical, modelled, repair
 from envgen.repair.ways import REPAIRABLE
 
 HELD_OUT = 3
@@ -48,20 +51,45 @@ class Result(NamedTuple):
         return self.mended is not None and self.mended.after is not None
 
 
-def cases(each: int, kinds: tuple[str, ...] = (), seed: int = 0) -> Iterator[Case]:
-    """`each` cases of every kind whose label can be repaired, or of the named ones."""
-    able = tuple(kind.name for kind in KINDS if kind.label in REPAIRABLE)
-    yield from planted.cases(each, 0, seed, kinds or able)
+def cases(config: RunConfig, each: int, kinds: tuple[str, ...] = ()) -> Iterator[Case]:
+    """`each` cases of every kind that the measured repairer is for, or of the named ones."""
+    yield from planted.cases(each, 0, 0, kinds or tuple(k.name for k in KINDS if _meant(k, config)))
 
 
-def seen_of(kind: str) -> Callable[[str, str], bool]:
-    """Which attacks a repairer of this kind may see."""
+def _meant(kind: Kind, config: RunConfig) -> bool:
+    if config.repair.model:
+        return asking.able(config, kind.label, foreign=False)
+    return kind.label in REPAIRABLE
+
+
+Attack = tuple[str, str]
+"""A probe, and what it tries: its variants are one attack, for to see one is to know the others."""
+
+
+def attack_of(probe: str, name: str) -> Attack:
+    """The attack that a trial belongs to."""
+    return probe, name.partition(":")[0].removesuffix("-data").removesuffix("-programs")
+
+
+def seen_of(kind: str, working: frozenset[Attack]) -> Callable[[str, str], bool]:
+    """Which attacks a repairer of a task may see, from those that work on it as it was planted."""
+
+    def drawn(attack: Attack) -> int:
+        return int(short(digest([kind, *attack]), 8), 16)
+
+    held = frozenset(sorted(working, key=drawn)[: (len(working) + 1) // HELD_OUT])
 
     def seen(probe: str, name: str) -> bool:
-        plain = name.partition(":")[0].removesuffix("-data").removesuffix("-programs")
-        return int(short(digest([kind, probe, plain]), 8), 16) % HELD_OUT != 0
+        attack = attack_of(probe, name)
+        return attack not in held if attack in working else drawn(attack) % HELD_OUT != 0
 
     return seen
+
+
+def working_on(report: AuditReport) -> frozenset[Attack]:
+    """The attacks and mutants that an audit shows to work."""
+    found = (trial for _, trial in matrix.proofs(report) if trial.probe not in matrix.HONEST)
+    return frozenset(attack_of(trial.probe, trial.name) for trial in found)
 
 
 async def measured(wanted: Iterable[Case], kit: Kit, stop: Stop) -> AsyncGenerator[Result, None]:
@@ -85,9 +113,10 @@ async def _result(case: Case, kit: Kit) -> Result:
     task = await proven(changed, kit)
     if isinstance(task, Rejection):
         return Result(case, task.code, None)
-    seen, valid = seen_of(case.kind), alternatives_of(task)
+    valid = alternatives_of(task)
+    seen = seen_of(case.kind, working_on(await audit(task, kit, valid)))
     report = await audit(task, kit, valid, seen)
-    mended = await repair(task, report, kit, valid, seen)
+    mended = await repair(task, report, kit, valid, seen, means_of(kit))
     found = label(report, kit.config.audit.policy)
     if mended.after is None:
         return Result(case, found, mended)
@@ -96,6 +125,11 @@ async def _result(case: Case, kit: Kit) -> Result:
     fooled = await _fooled(mended.task, made, kit)
     tried = len(matrix.attacks(held)) + len(made.wrong)
     return Result(case, found, mended, broken, fooled, tried)
+
+
+def means_of(kit: Kit) -> tuple[Means, ...]:
+    """The repairer that is measured: the model alone where there is one, else the mechanical."""
+    return (modelled,) if "repairer" in kit.llm else (mechanical,)
 
 
 async def _fooled(task: BuiltTask, made: Composition, kit: Kit) -> tuple[str, ...]:
@@ -118,6 +152,8 @@ class Figures(NamedTuple):
     """Of those, the ones that are flagged by the attacks that the repairer may see."""
     repaired: float
     """Share of the tasks whose repair was accepted."""
+    rounds: float
+    """Attempts at a task, in the mean."""
     holds: float
     """Share of the accepted repairs that no held-out attack or mutant breaks."""
     unfooled: float
@@ -134,6 +170,7 @@ def figures(results: Iterable[Result]) -> Figures:
         tasks=len(able),
         seen=sum(r.label != "CLEAN" for r in able),
         repaired=len(done) / len(able) if able else 1.0,
+        rounds=sum(len(r.mended.trail) for r in able if r.mended) / len(able) if able else 0.0,
         holds=sum(not r.broken for r in done) / len(done) if done else 1.0,
         unfooled=sum(not r.fooled for r in done) / len(done) if done else 1.0,
         tried=sum(r.tried for r in done),
@@ -171,3 +208,19 @@ def told(result: Result) -> str:
     bad = [*result.broken, *(f"wrong:{fool}" for fool in result.fooled)]
     ways = "+".join(mended.trail[-1].ways)
     return f"{name}: {ways}, {f'BROKEN by {bad}' if bad else f'holds against {result.tried}'}"
+
+
+def written(result: Result) -> dict[str, Any]:
+    """A result as plain values, with everything that was tried."""
+    case, mended = result.case, result.mended
+    return {
+        "kind": case.kind,
+        "family": case.family,
+        "task": case.spec.slug,
+        "label": result.label,
+        "accepted": result.accepted,
+        "broken": list(result.broken),
+        "fooled": list(result.fooled),
+        "tried": result.tried,
+        "trail": [one.model_dump(mode="json") for one in mended.trail] if mended else [],
+    }
