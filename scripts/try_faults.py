@@ -85,10 +85,13 @@ class Daemon:
         """What a docker command prints, whether it works or not."""
         return subprocess.run(self.command(*arguments), capture_output=True, text=True).stdout
 
-    def live(self) -> list[str]:
-        """Sandboxes of sessions: they are named after their owner."""
-        listed = self.do("ps", "--filter", f"label={OWNER_LABEL}", "--format", "{{.Names}}")
-        return [name for name in listed.split() if "." in name]
+    def live(self, least: int) -> list[str]:
+        """Sandboxes of sessions, once there are so many: they are named after their owner."""
+        while True:
+            listed = self.do("ps", "--filter", f"label={OWNER_LABEL}", "--format", "{{.Names}}")
+            if len(names := [name for name in listed.split() if "." in name]) >= least:
+                return names
+            time.sleep(0.1)
 
     def remove(self) -> None:
         self.stop()
@@ -200,10 +203,9 @@ def disturb(run: Run, daemon: Daemon, slow: Slow) -> None:
     filler, step = daemon.data / "filler", run.n // 8
 
     def kill() -> None:
-        while len(live := daemon.live()) < 2:
-            time.sleep(0.1)
-        daemon.do("kill", live[0])
-        daemon.do("rm", "-f", live[1])
+        first, second, *_ = daemon.live(2)
+        daemon.do("kill", first)
+        daemon.do("rm", "-f", second)
 
     def image_gone() -> None:
         daemon.do("tag", run.ref, "spare:1")
@@ -241,10 +243,12 @@ def disturb(run: Run, daemon: Daemon, slow: Slow) -> None:
     ]
     for number, (name, trouble) in enumerate(troubles, 1):
         run.wait(max(number * step, len(run.ends) + 3))  # those before have shown what they did
-        before = len(run.ends)
+        live, before = len(daemon.live(2)), len(run.ends)
         trouble()
         print(
-            f"{name}: after {before} episodes, {len(run.ends) - before} ended meanwhile", flush=True
+            f"{name}: after {before} episodes, with {live} sandboxes in use; "
+            f"{len(run.ends) - before} ended meanwhile",
+            flush=True,
         )
     run.wait(run.n)
     run.child.wait()
