@@ -87,7 +87,7 @@ async def _worked(before: AuditReport, repaired: BuiltTask, kit: Kit) -> Criteri
     name, count = "what worked", 0
     still, keys = list[str](), list[Key]()
     for finding, trial in proofs(before):
-        again = await _again(bench, trial)
+        again = await _again(bench, finding, trial)
         if again is None:
             continue
         count += 1
@@ -125,8 +125,14 @@ def attacks(report: AuditReport) -> tuple[Trial, ...]:
     return tuple(t for t in report.trials if t.probe not in HONEST)
 
 
-async def _again(bench: Workbench, trial: Trial) -> Trial | None:
-    """The trial on the new task; None where its outputs belong to the old one's circumstances."""
+async def _again(bench: Workbench, finding: Finding, trial: Trial) -> Trial | None:
+    """The trial on the new task; None where its outputs belong to the old one's circumstances.
+
+    What was dug out of a layer came with the attack: it is right wherever it is brought to, and
+    `_leaks` says whether a layer still holds it.
+    """
+    if finding.exploitability == "layers":
+        return None
     if len(trial.tree):
         return await bench.tried(trial.probe, trial.name, trial.does, trial.tree)
     if trial.outputs and trial.probe in ("mutating", "swapping") and not bench.target.together:

@@ -195,7 +195,7 @@ def leaks(place: Path) -> dict[str, Leak]:
         ),
         "linked": linked(place),
         "wrapped": Leak(
-            program({old[1:]: PROGRAM.encode()}),
+            program({old[1:]: b"# as released\n" + PROGRAM.encode()}),
             f"{starts}import runpy\nrunpy.run_path('{old}')\nEND\n",
         ),
         "layer": Leak(

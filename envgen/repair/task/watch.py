@@ -29,8 +29,11 @@ def main():
 def watched(path, argument_lists, inputs):
     seen, count = set(), 0
     for given in inputs:
-        with open(given, "rb") as file:
-            data = file.read()
+        try:
+            with open(given, "rb") as file:
+                data = file.read()
+        except OSError:  # the solution moved it, or closed it to the agent
+            continue
         for made, stdin in variants(data):
             for arguments in argument_lists:
                 if count >= MOST_ANSWERS or (stdin, tuple(arguments)) in seen:
@@ -108,4 +111,5 @@ def says(out, stdin):
     return (len(lines) > 1 or len(out) > 16) and out.strip() != stdin.strip()
 
 
-main()
+if __name__ == "__main__":
+    main()
