@@ -28,3 +28,21 @@ def test_inputs_that_the_solution_took_away_are_passed_over(watch: Any, tmp_path
     (answer,) = watch.watched(str(program), [[]], [*gone, str(given)])
     assert answer["stdin"] == "MQoyMgozMzMK"
     assert answer["out"] == "MiBpcyB0d2ljZSAxCjQ0IGlzIHR3aWNlIDIyCjY2NiBpcyB0d2ljZSAzMzMK"
+
+
+@pytest.mark.parametrize(
+    ("out", "says"),
+    [
+        (b"refused\n" * 40, False),  # as a filter does that refuses everything
+        (b"", False),
+        (b"ok\n", False),
+        (b"1\n2\n", False),  # what it was asked
+        (b"2\n1\n", True),
+        (b"refused\naccepted\nrefused\n", True),
+        (b"mean 4.25 of 119 rows\n", True),
+    ],
+)
+def test_an_answer_that_a_program_could_give_that_does_nothing_says_nothing(
+    watch: Any, out: bytes, says: bool
+) -> None:
+    assert watch.says(out, b"1\n2\n") is says

@@ -107,8 +107,9 @@ def asked(program, arguments, stdin):
 
 
 def says(out, stdin):
-    lines = set(out.split(b"\n")) - {b""}
-    return (len(lines) > 1 or len(out) > 16) and out.strip() != stdin.strip()
+    lines = [line for line in out.split(b"\n") if line]
+    alone = len(lines) == 1 and len(lines[0]) >= 16
+    return (alone or len(set(lines)) > 1) and out.strip() != stdin.strip()
 
 
 if __name__ == "__main__":
