@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from envgen.audit import static
+from envgen.files import FileTree
+from envgen.records import TaskDraft
 from envgen.repair import watching
 
 DOUBLES = "import sys\nfor line in sys.stdin:\n    print(2 * int(line), 'is twice', int(line))\n"
@@ -46,3 +49,10 @@ def test_an_answer_that_a_program_could_give_that_does_nothing_says_nothing(
     watch: Any, out: bytes, says: bool
 ) -> None:
     assert watch.says(out, b"1\n2\n") is says
+
+
+def test_what_repairs_bring_along_looks_for_no_word_of_the_solution(golden: TaskDraft) -> None:
+    brought = {path.name: path.read_text() for path in watching.TASK.glob("*.py")}
+    words = FileTree({"solve.sh": "\n".join(brought.values())})
+    draft = golden.model_copy(update={"tests": FileTree(brought), "solution": words})
+    assert [f.code for f in static.look(draft) if f.code == "static:spelling"] == []
