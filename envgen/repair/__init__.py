@@ -27,7 +27,7 @@ from envgen.records import (
 )
 from envgen.repair import asking, changes, matrix
 from envgen.repair.seen import Seen, look
-from envgen.repair.ways import REPAIRABLE, Way, fitting
+from envgen.repair.ways import REPAIRABLE, Way, fitting, hardening
 
 Only = Callable[[str, str], bool]
 
@@ -158,11 +158,17 @@ def names_of(ways: Sequence[Way]) -> tuple[str, ...]:
 async def _proposed(
     found: Found, state: _State
 ) -> tuple[TaskDraft | None, tuple[Way, ...], tuple[str, ...]]:
-    """The draft after the first way that helps with each finding; ways, and reasons of others."""
+    """The draft after the first way that helps with each finding; ways, and reasons of others.
+
+    What is only suspected is mended where a way names it: attacks that prove it may come later.
+    """
     seen = await seen_of(found, state.task, state.report)
     draft, ways, reasons = state.task.draft, list[Way](), list[str]()
-    for finding in counted(state.report, found.kit.config.audit.policy):
-        for way in fitting(finding):
+    wrong = counted(state.report, found.kit.config.audit.policy)
+    meant = [(f, fitting(f)) for f in wrong]
+    meant += [(f, hardening(f)) for f in counted(state.report, "strict") if f not in wrong]
+    for finding, fit in meant:
+        for way in fit:
             if way.name in state.spent:
                 continue
             made = way.change(draft, finding, seen)

@@ -45,6 +45,9 @@ def pinned(draft: TaskDraft, finding: Finding, seen: Seen) -> TaskDraft | str:
     files, programs = list(_files(seen)), list(_programs(seen))
     if not files and not programs:
         return "right solutions agree on nothing that could be pinned"
+    held = {program["path"] for program in programs}
+    if loose := [path for path in _asked_for(seen) if path not in held]:
+        return f"{loose[0]} gives no answers that could be pinned"
     text = json.dumps({"files": files, "programs": programs}, sort_keys=True).encode()
     return wrapped(draft, pins=base64.b64encode(zlib.compress(text, 9)).decode())
 
@@ -198,10 +201,14 @@ def _number(value: Any) -> float | None:
 def _programs(seen: Seen) -> Iterator[dict[str, Any]]:
     for program, cases in shared(seen.answers).items():
         pins = [(case, pin) for case, given in cases if (pin := _answer(case, given))][:MOST_CASES]
-        if sum(case.made for case, _ in pins) < LEAST_CASES:
-            continue
-        if naming.is_program(program, seen.target.instruction):
+        if sum(case.made for case, _ in pins) >= LEAST_CASES and program in _asked_for(seen):
             yield {"path": program, "cases": [pin for _, pin in pins]}
+
+
+def _asked_for(seen: Seen) -> list[str]:
+    """The programs that the instruction asks for."""
+    text = seen.target.instruction
+    return [path for path in seen.target.programs if naming.is_program(path, text)]
 
 
 def _answer(case: Case, given: tuple[Answer, ...]) -> dict[str, Any] | None:

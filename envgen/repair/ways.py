@@ -17,8 +17,9 @@ class Way(NamedTuple):
 
     name: str
     label: Label
-    probes: tuple[str, ...]
-    """Of findings by these probes only; empty for all."""
+    findings: tuple[str, ...]
+    """By these probes only, or with these codes, also where they are only suspected; empty for
+    all that count."""
     change: Callable[[TaskDraft, Finding, Seen], TaskDraft | str]
     does: str
 
@@ -35,7 +36,8 @@ WAYS = (
         "grades in a container where the agent never was"),
     Way("declared", _WEAK, ("forging",), isolating.declared,
         "carries every folder over that instruction and tests speak of"),
-    Way("guarded", _WEAK, ("forging",), isolating.guarded,
+    Way("guarded", _WEAK, ("forging", "static:runs-as-root", "static:imports-work"),
+        isolating.guarded,
         "starts programs and loads modules as the agent, not as the grader"),
     Way("shielded", _WEAK, ("forging",), isolating.shielded,
         "resets the reward, and isolates interpreter and test discovery"),
@@ -57,9 +59,14 @@ MODELLED: tuple[Label, ...] = (_WEAK, _LEAK, _UNEQUAL)
 
 def fitting(finding: Finding) -> tuple[Way, ...]:
     """The ways that are meant for a finding, in their order."""
-    probe = finding.code.partition(":")[0]
+    named = (finding.code, finding.code.partition(":")[0])
     return tuple(
         way
         for way in WAYS
-        if way.label == finding.label and (not way.probes or probe in way.probes)
+        if way.label == finding.label and (not way.findings or set(named) & set(way.findings))
     )
+
+
+def hardening(finding: Finding) -> tuple[Way, ...]:
+    """The ways that name a finding by its code: it is worth mending before anybody proves it."""
+    return tuple(way for way in fitting(finding) if finding.code in way.findings)

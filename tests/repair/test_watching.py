@@ -33,6 +33,14 @@ def test_inputs_that_the_solution_took_away_are_passed_over(watch: Any, tmp_path
     assert answer["out"] == "MiBpcyB0d2ljZSAxCjQ0IGlzIHR3aWNlIDIyCjY2NiBpcyB0d2ljZSAzMzMK"
 
 
+def test_records_are_found_behind_what_is_said_about_them(watch: Any) -> None:
+    lines = [b"a%d\tstop\tok\tid=%d\tkind=x" % (n, n) for n in range(4)]
+    made = [data for _, data in watch.variants(watch.joined(lines))]
+    records = b"".join(b"id=%d\tkind=x\n" % n for n in range(4))
+    assert records in made
+    assert b"id=5\tkind=x\nid=7\tkind=x\n" in made  # other figures
+
+
 @pytest.mark.parametrize(
     ("out", "says"),
     [

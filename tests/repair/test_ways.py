@@ -14,7 +14,7 @@ from envgen.audit.target import ENVIRONMENT, Entry, Target
 from envgen.files import FileTree
 from envgen.lint import lint
 from envgen.records import AuditReport, Exploitability, Finding, Label, Place, TaskDraft, Trial
-from envgen.repair import changes, isolating, leaking, matching, pinning, policy, steadying
+from envgen.repair import changes, isolating, leaking, matching, pinning, policy, steadying, ways
 from envgen.repair.seen import Seen
 from envgen.repair.verifier import facts_of
 from envgen.repair.watching import Answer, Answers, Case
@@ -175,8 +175,23 @@ def test_a_program_is_pinned_by_answers_to_what_nobody_has_seen() -> None:
     alike = made(pinning.pinned(draft, WEAK, seen(draft, answers=(right, right))))
     (program,) = pins(alike)["programs"]
     assert [case["stdin"] for case in program["cases"]] == ["in1", "in2", "in3", "in0"]
-    less = made(pinning.pinned(draft, WEAK, seen(draft, answers=(right, unlike))))
-    assert pins(less)["programs"] == []  # two made cases are too few
+    less = pinning.pinned(draft, WEAK, seen(draft, answers=(right, unlike)))
+    # Two made cases are too few, and pins of the file alone would pay for any program.
+    assert less == "/home/agent/sums.py gives no answers that could be pinned"
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("static:runs-as-root", ["guarded"]),
+        ("static:imports-work", ["guarded"]),
+        ("static:swallowed", []),
+        ("filling:filled", []),
+    ],
+)
+def test_what_is_only_suspected_is_mended_where_a_way_names_it(code: str, names: list[str]) -> None:
+    suspected = finding("VERIFIER-TOO-WEAK", "tests/check.py", code=code)
+    assert [way.name for way in ways.hardening(suspected)] == names
 
 
 def test_programs_past_the_kit_run_as_the_agent() -> None:
