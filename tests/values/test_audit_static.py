@@ -37,6 +37,12 @@ CHECKS: dict[str, tuple[str, str, int]] = {
         "static:imports-work",
         4,
     ),
+    "the agent's program is loaded": (
+        "    import importlib.util\n"
+        "    importlib.util.spec_from_file_location('x', task.path('count.py'))\n",
+        "static:imports-work",
+        4,
+    ),
     "the agent's input is the truth": (
         "    rows = task.read_text('orders.csv')\n",
         "static:own-input",

@@ -47,7 +47,10 @@ UNTOLD_PATH = Kind(
 
 _READERS = {"read", "read_text", "read_json", "exists", "stat", "listing", "readlink"}
 _STARTS = {"os.system", "os.popen", "os.execv", "os.spawnv", "pty.spawn"}
-_LOADS = {"exec", "eval", "runpy.run_path", "imp.load_source", "importlib.import_module"}
+_LOADS = {
+    "exec", "eval", "runpy.run_path", "imp.load_source", "importlib.import_module",
+    "importlib.util.spec_from_file_location", "importlib.machinery.SourceFileLoader",
+}  # fmt: skip
 _SEARCHES = {"re.search", "re.match", "re.fullmatch", "re.findall", "re.compile"}
 _FETCHES = {"urllib.request.urlopen", "requests.get", "requests.post", "socket.gethostbyname"}
 
