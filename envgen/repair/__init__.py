@@ -158,7 +158,8 @@ def names_of(ways: Sequence[Way]) -> tuple[str, ...]:
 async def _proposed(
     found: Found, state: _State
 ) -> tuple[TaskDraft | None, tuple[Way, ...], tuple[str, ...]]:
-    """The draft after the first way that helps with each finding; ways, and reasons of others.
+    """The draft after the first way that helps with each finding, and those that are tried besides;
+    ways, and reasons of others.
 
     What is only suspected is mended where a way names it: attacks that prove it may come later.
     """
@@ -168,16 +169,16 @@ async def _proposed(
     meant = [(f, fitting(f)) for f in wrong]
     meant += [(f, hardening(f)) for f in counted(state.report, "strict") if f not in wrong]
     for finding, fit in meant:
+        helped = False
         for way in fit:
-            if way.name in state.spent:
+            if way.name in state.spent or (helped and not way.besides):
                 continue
             made = way.change(draft, finding, seen)
             if isinstance(made, str) or made == draft:
                 reasons.append(f"{way.name}: {made if isinstance(made, str) else 'no change'}")
                 continue
-            draft = made
+            draft, helped = made, True
             ways.append(way)
-            break
     known = tuple(dict.fromkeys(reasons))
     return (draft if ways else None), tuple(dict.fromkeys(ways)), known
 

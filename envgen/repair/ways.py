@@ -22,6 +22,8 @@ class Way(NamedTuple):
     all that count."""
     change: Callable[[TaskDraft, Finding, Seen], TaskDraft | str]
     does: str
+    besides: bool = False
+    """Tried also where a way before it helped: one attack seldom shows all that is weak."""
 
 
 _WEAK: Label = "VERIFIER-TOO-WEAK"
@@ -42,7 +44,8 @@ WAYS = (
     Way("shielded", _WEAK, ("forging",), isolating.shielded,
         "resets the reward, and isolates interpreter and test discovery"),
     Way("pinned", _WEAK, (), pinning.pinned,
-        "compares with what right solutions agree on, programs on inputs that nobody has seen"),
+        "compares with what right solutions agree on, programs on inputs that nobody has seen",
+        besides=True),
     Way("renamed", _UNEQUAL, (), matching.renamed,
         "reads the file that is asked for in place of its twin"),
     Way("repealed", _UNEQUAL, (), matching.repealed,
