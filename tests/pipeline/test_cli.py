@@ -182,7 +182,7 @@ WRONG = {
     "empty name": (["sample", "--run", ""], "--run '': a run's name has letters"),
     "hostile name": (["report", "--run", "a\x1b[2Jb"], "a run's name has letters"),
     "nothing to forget": (["ledger", "forget"], "name what to forget: --step STEP, --task TASK"),
-    "no manifest": (["build", "--from", "no.parquet"], "no.parquet is not a readable manifest: "),
+    "no manifest": (["build", "--from", "no.parquet"], "no.parquet is not a readable manifest ("),
     "no manifest to export": (["export", "o", "--from", "no.parquet"], "not a readable manifest"),
     "unknown base": (["bases", "build", "nope"], "there is no base 'nope': known are "),
     "missing engine": (
