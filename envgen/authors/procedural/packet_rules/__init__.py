@@ -9,7 +9,7 @@ import random
 import zlib
 from base64 import b64encode
 
-from envgen.authors.procedural.family import Composition, Family, Material
+from envgen.authors.procedural.family import Composition, Family, Material, introduced
 from envgen.files import File, FileTree
 from envgen.records import InitialState, TaskSpec
 
@@ -36,7 +36,8 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
     samples = _samples(corpora, rng)
     name = rng.choice(("edge", "core", "border", "north", "wing-b"))
     most = len(rules) * 2 + 6
-    words = {"spec": spec, "short": short, "statements": statements, "inside": site.inside,
+    words = {"who": introduced(spec.persona),
+             "short": short, "statements": statements, "inside": site.inside,
              "filter": name, "most": most, "former": site.former,
              "opening": rng.randrange(3)}  # fmt: skip
     tool = _plain("../packets.py") + "\n\n" + _plain("fwsim_main.py")

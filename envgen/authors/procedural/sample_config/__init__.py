@@ -8,7 +8,7 @@ import random
 from typing import Any
 
 from envgen.authors.fixtures.recipe import Recipe
-from envgen.authors.procedural.family import Composition, Family, Material
+from envgen.authors.procedural.family import Composition, Family, Material, introduced
 from envgen.files import FileTree
 from envgen.records import InitialState, TaskSpec
 
@@ -48,7 +48,8 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
     )
     magic = bytes.fromhex(campaign["magic"])
     words: dict[str, Any] = {
-        "spec": spec, "complex": complex_, "c": campaign, "samples": names, "family": family,
+        "who": introduced(spec.persona),
+        "complex": complex_, "c": campaign, "samples": names, "family": family,
         "folder": f"{family}-{rng.randrange(10, 99)}", "header": HEADER,
         "table": rng.choice(("indicators.csv", "callers.csv", "blocklist.csv")),
         "opening": rng.choice(OPENINGS), "pattern": "".join(f"\\x{b:02x}" for b in magic),

@@ -7,7 +7,7 @@ import json
 import random
 from typing import Any
 
-from envgen.authors.procedural.family import Composition, Family, Material
+from envgen.authors.procedural.family import Composition, Family, Material, introduced
 from envgen.files import FileTree
 from envgen.records import InitialState, TaskSpec
 
@@ -39,7 +39,8 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
     example = scheme.signed(plain, rules, keyid, keys[keyid]["secret"], when, nonce)  # type: ignore[no-untyped-call]
     yes, no = rng.choice((("accept", "refuse"), ("ok", "bad"), ("pass", "stop"), ("200", "401")))
     words: dict[str, Any] = {
-        "spec": spec, "complex": complex_, "r": rules, "between": repr(rules["between"]),
+        "who": introduced(spec.persona),
+        "complex": complex_, "r": rules, "between": repr(rules["between"]),
         "shell_between": "\n" if rules["between"] == "\n" else "|", "yes": yes, "no": no,
         "folder": rng.choice(("gates", "meters", "boxes", "pumps", "signing")),
         "texts": _texts(rules), "example_key": keyid, "example_when": when,
