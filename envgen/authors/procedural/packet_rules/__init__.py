@@ -116,14 +116,14 @@ def _corpora(
     statements: tuple[Statement, ...], site: Site, rng: random.Random
 ) -> dict[str, dict[str, list[str]]]:
     """For each statement the packets around its rules, by what becomes of them."""
-    rules = packets.parsed("\n".join(ordered(statements)))  # type: ignore[no-untyped-call]
+    rules = packets.parsed("\n".join(ordered(statements)))
     found: dict[str, dict[str, list[str]]] = {}
     for statement in statements:
         sides: dict[str, dict[str, None]] = {"allow": {}, "deny": {}}
         for _ in range(8 if statement.place == REPLIES else 3):
             for rule in statement.rules:
                 for one in around(rule, site, rng):
-                    sides[packets.verdict(rules, one)][one] = None  # type: ignore[no-untyped-call]
+                    sides[packets.verdict(rules, one)][one] = None
         found[statement.name] = {side: sorted(ones) for side, ones in sides.items()}
     return found
 

@@ -37,11 +37,11 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
     recipe: dict[str, str] = {}
     rows: list[str] = []
     for name in names:
-        data, config = blocks.draw_sample(rng, campaign, not rows)  # type: ignore[no-untyped-call]
-        rows += blocks.rows(name, config, campaign)  # type: ignore[no-untyped-call]
+        data, config = blocks.draw_sample(rng, campaign, not rows)
+        rows += blocks.rows(name, config, campaign)
         recipe[f"{name}.c"] = MATERIAL.render(
             "sample.c.j2", data=", ".join(map(str, data)), routines=rng.randrange(3, 9),
-            factor=rng.randrange(101, 999, 2), banner=f"svc-{blocks.name(rng)}",  # type: ignore[no-untyped-call]
+            factor=rng.randrange(101, 999, 2), banner=f"svc-{blocks.name(rng)}",
         )  # fmt: skip
     recipe["make.sh"] = "".join(
         f"gcc -O1 -s -Wl,--build-id=none -o /out/{name} {name}.c\n" for name in names

@@ -32,11 +32,11 @@ OPENINGS = (
 def compose(spec: TaskSpec, rng: random.Random) -> Composition:
     """Rules, keys and one signed example; six kinds of bad requests (moderate) or eleven."""
     complex_ = spec.task_complexity == "complex"
-    rules, keys = scheme.draw_rules(rng, complex_), scheme.draw_keys(rng)  # type: ignore[no-untyped-call]
+    rules, keys = scheme.draw_rules(rng, complex_), scheme.draw_keys(rng)
     keyid = next(iter(keys))
     when, nonce = scheme.START - rng.randrange(9, 90_000), f"{rng.getrandbits(48):012x}"
-    plain = scheme.draw_request(rng)  # type: ignore[no-untyped-call]
-    example = scheme.signed(plain, rules, keyid, keys[keyid]["secret"], when, nonce)  # type: ignore[no-untyped-call]
+    plain = scheme.draw_request(rng)
+    example = scheme.signed(plain, rules, keyid, keys[keyid]["secret"], when, nonce)
     yes, no = rng.choice((("accept", "refuse"), ("ok", "bad"), ("pass", "stop"), ("200", "401")))
     words: dict[str, Any] = {
         "who": introduced(spec.persona),
