@@ -130,6 +130,33 @@ def test_every_instruction_introduces_its_persona_once(name: str) -> None:
         assert said.count(spec.persona) == 1
 
 
+SLIPS = {
+    "two spaces": r"\S  +\S",
+    "a space at an end": r" \n",
+    "empty lines": r"\n\n\n|\n\n\Z|[^\n]\Z",
+    "a before a vowel": r"(\ba|[.:;] A) (?!one\b|or\b)[aeio][a-z]",
+    "an before a consonant": r"\b[Aa]n (?!ho[nu])[b-df-hj-np-tv-z]",
+    "one of several": r"(?<!version )(?<![\w.,:/-])1 (?!is\b|has\b|was\b)[a-z]+s\b",
+    "a word twice": r"\b([a-z]{2,}) \1\b",
+    "odd marks": r"\s[,;]|[,;:] ?[,;:]|[,;:] ?\.(?!\.)|\{\{|\}\}",
+    "nothing": r"\bNone\b",
+}
+
+
+@pytest.mark.parametrize("name", names())
+def test_instructions_have_no_slips_of_the_pen(name: str) -> None:
+    found = set[tuple[str, str]]()
+    for one in made(name):
+        prose = re.sub(r"```.*?```", "```", one.instruction, flags=re.DOTALL)
+        prose = re.sub(r"`[^`\n]*`", "§", prose)
+        lines = prose.split("\n")
+        prose = "\n".join("§" if line[:4] == "    " else line.lstrip() for line in lines)
+        for slip, pattern in SLIPS.items():
+            if slipped := re.search(pattern, prose):
+                found.add((slip, prose[max(0, slipped.start() - 30) : slipped.end() + 20]))
+    assert found == set()
+
+
 @pytest.mark.parametrize("name", names())
 def test_nothing_hidden_stands_in_instruction_or_environment(name: str) -> None:
     for one in made(name)[:50]:

@@ -94,4 +94,4 @@ class Material:
         return (self.folder / name).read_text()
 
     def render(self, name: str, **values: object) -> str:
-        return render(self.folder / name, **values)
+        return render(self.folder / name, article=article, **values)

@@ -7,7 +7,7 @@ import random
 import shlex
 from dataclasses import dataclass, replace
 
-from envgen.authors.procedural.family import Composition, Family, Material, article, introduced
+from envgen.authors.procedural.family import Composition, Family, Material, introduced
 from envgen.authors.procedural.ledger_reports import ledger as ledgers
 from envgen.authors.procedural.ledger_reports import rules as rule_sets
 from envgen.authors.procedural.ledger_reports.ledger import Ledger, Query
@@ -129,7 +129,6 @@ def _values(rules: Rules, example: Run) -> dict[str, object]:
         "unit": 10 if rules.period == "month" else 7,
         "shown_states": rules.scenario.states[: 3 if rules.ignores else 4],
         "region_word": region_word,
-        "region_article": article(rules.scenario.region),
         "arguments": arguments,
         "two_days": rules.period in ("range", "until"),
         "sep_quoted": _quoted(rules.sep),

@@ -57,7 +57,7 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
              "keys.csv": "".join(f"{line}\n" for line in table)}  # fmt: skip
     ways = [*WRONG, "raw_query"] if rules["sorted"] else list(WRONG)
     return Composition(
-        title=f"Signed requests of {words['folder']}, made in Bash and judged in Python",
+        title="Signed requests, made in Bash and judged in Python",
         instruction=MATERIAL.render("instruction.md.j2", **words),
         files=FileTree({f"{home}/{name}": text for name, text in given.items()}),
         tests=FileTree({"check.py": MATERIAL.text("check.py"),
