@@ -6,6 +6,7 @@ from envgen.kit import Kit
 from envgen.leaks import leaks
 from envgen.ledger import Use
 from envgen.lint import lint
+from envgen.plural import many
 from envgen.records import BuiltTask, Evidence, Image, JobResult, Key, Rejection, Score, TaskDraft
 
 GATES = ("lint", "build", "initial", "noop", "reference", "determinism", "leak")
@@ -53,7 +54,7 @@ async def build(draft: TaskDraft, kit: Kit) -> BuiltTask | Rejection:
         Evidence(
             gate="determinism",
             keys=repeat_keys,
-            summary=f"{len(repeat_keys)} repetitions, all equal"
+            summary=f"{many(len(repeat_keys), 'repetition')}, all equal"
             + ("" if outputs else ", of the untouched container only"),
         ),
         Evidence(gate="leak", keys=(built_key,), summary=_told(found)),
@@ -122,7 +123,8 @@ def _told(found: list[str]) -> str:
     copy of an input for example, so it is for the audit to show whether they give anything away."""
     if not found:
         return "nothing hidden in any layer"
-    return f"{len(found)} places share bytes with the hidden side: {'; '.join(found[:5])}"
+    shared = many(len(found), "place shares", "places share")
+    return f"{shared} bytes with the hidden side: {'; '.join(found[:5])}"
 
 
 def explain(score: Score) -> str:

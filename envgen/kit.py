@@ -14,6 +14,7 @@ from envgen.errors import Misconfigured, Weather
 from envgen.ledger import Ledger
 from envgen.llm import Asked, Model
 from envgen.llm.opened import open_models
+from envgen.plural import many
 from envgen.records import BaseImage
 from envgen.sandbox import Engine, Recorded, retried
 from envgen.writing import write_whole
@@ -65,9 +66,9 @@ class Bases:
         locked = set(path.read_text().splitlines())
         if changed := sorted(locked ^ set(image.lock.splitlines())):
             raise Misconfigured(
-                f"base {image.recipe.name} differs from its lock in {len(changed)} lines (first: "
-                f"{changed[0]}): tasks built before would not be the same; accept it by deleting "
-                f"{path}"
+                f"base {image.recipe.name} differs from its lock in {many(len(changed), 'line')} "
+                f"(first: {changed[0]}): tasks built before would not be the same; accept it by "
+                f"deleting {path}"
             )
 
 

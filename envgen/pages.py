@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.text import Text
 
+from envgen.plural import many
 from envgen.tables import played_table
 from envgen.terminal import clean, printed
 
@@ -57,7 +58,7 @@ def _trial_text(trial: "Trial") -> str:
             text = trial.tree[name].data.decode(errors="replace").rstrip().split("\n")
             lines += [f"  {name}:", *(f"    {line[:160]}" for line in text[:MOST_LINES])]
             if len(text) > MOST_LINES:
-                lines.append(f"    ... and {len(text) - MOST_LINES} lines more")
+                lines.append(f"    ... and {many(len(text) - MOST_LINES, 'line')} more")
     return "\n".join(lines)
 
 
@@ -117,7 +118,7 @@ def letter_page(found: "Letter") -> None:
     """One dead letter with all its answers, as they came."""
     console = Console(soft_wrap=True)
     for title, text in (
-        (f"{found.task}: {found.code}, {found.retries} retries", found.detail),
+        (f"{found.task}: {found.code}, {many(found.retries, 'retry', 'retries')}", found.detail),
         *((f"{a.step}, {a.completion.finish}, {a.key}", a.completion.text) for a in found.answers),
     ):
         console.rule(Text(clean(title)))

@@ -271,7 +271,7 @@ class Selfgen:
         left = tally.total - tally.done + tally.unfinished + tally.rejected["faults"]
         if left or self.stop.drain:
             reason = f" ({tally.last_trouble.splitlines()[-1]})" if tally.last_trouble else ""
-            raise RoundUnfinished(f"{left} are left to do{reason}: the same command goes on")
+            raise RoundUnfinished(f"left to do: {left}{reason}; the same command goes on")
 
 
 def _with(group: Any, **changes: Any) -> Any:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from envgen.axes import Balance
+from envgen.plural import many
 from envgen.terminal import printed
 
 if TYPE_CHECKING:
@@ -155,7 +156,8 @@ def _critic_tables(found: Mapping[str, Any]) -> None:
 
 def evaluation_tables(found: Mapping[str, Any]) -> None:
     """What a policy's episodes came to, of all tasks and by axis."""
-    title = f"{found['model']}, {found['tasks_played']} tasks, {found['attempts']} attempts"
+    played, attempts = many(found["tasks_played"], "task"), many(found["attempts"], "attempt")
+    title = f"{found['model']}, {played}, {attempts}"
     rows = [(f"pass@{n}", f"{value:.4f}") for n, value in enumerate(found["pass_at"], 1)]
     rows += [("reward", _figure(found["reward"])), ("invalid", str(found["invalid"]))]
     rows += [(f"{name}, mean", _figure(v)) for name, v in found["per_episode"].items()]

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "envgen"
 
 _LAYERS = """
-__init__ errors digest files writing records share prompts config
+__init__ errors plural digest files writing records share prompts config
 axes.catalogue axes.cells axes.row axes.yamlfile axes.loader axes.fit axes.walk axes.deal
 axes.sampler axes.measure axes.table axes
 foreign.shared foreign dockerfile bases

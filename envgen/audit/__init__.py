@@ -21,6 +21,7 @@ from envgen.audit.workbench import noop_keys, workbench
 from envgen.authors import procedural
 from envgen.files import FileTree
 from envgen.kit import Kit
+from envgen.plural import many
 from envgen.records import AuditReport, BuiltTask, Finding, Place, TaskDraft, Tier, Trial
 
 TRIVIAL = 0.5
@@ -108,7 +109,7 @@ def _trivial(task: BuiltTask) -> tuple[Finding, ...]:
 
 def _tiers(draft: TaskDraft, kit: Kit, trials: tuple[Trial, ...]) -> tuple[Tier, ...]:
     probes = kit.config.audit.probes
-    note = f"{len(trials)} trials" if probes else "switched off"
+    note = many(len(trials), "trial") if probes else "switched off"
     found = [Tier(name="static", ran=True), Tier(name="probes", ran=probes, note=note)]
     if probes and not draft.solution:
         found += [

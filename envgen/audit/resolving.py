@@ -5,6 +5,7 @@ import shlex
 
 from envgen.audit import captured, naming
 from envgen.audit.workbench import Workbench
+from envgen.plural import many
 from envgen.records import AGENT_UID, HOME, Finding, Job, Key, Place, Trial
 
 _TOOLS = """
@@ -47,10 +48,11 @@ async def resolved(bench: Workbench) -> tuple[tuple[Finding, ...], tuple[Trial, 
     )
     key, done = await bench.kit.sandbox.run(job, bench.use("resolving"))
     missing = [line for line in done.output.splitlines() if line.startswith(("path ", "tool "))]
+    sought = f"{many(len(paths), 'path')} and {many(len(tools), 'tool')}"
     trial = Trial(
         probe="resolving",
         name="names",
-        does=f"{len(paths)} paths and {len(tools)} tools looked for in a fresh container",
+        does=f"{sought} looked for in a fresh container",
         keys=(key,),
         reward=None,
         passed=False,

@@ -6,6 +6,7 @@ from envgen.axes.catalogue import FLAT, Catalogue, Preset, Rule, Value
 from envgen.axes.cells import MOST_CELLS, grid_of, grid_size, live
 from envgen.axes.yamlfile import Node, YamlFile
 from envgen.errors import Misconfigured
+from envgen.plural import many
 from envgen.share import share
 
 FIELDS: dict[str, tuple[str, ...]] = {
@@ -101,11 +102,11 @@ def _skills(
         for name in names:
             group = _values(file, groups[name], f"{key}.{name}", ("name", "text"), taken)
             if len(group) < LEAST_OWN:
-                reason = f"has {len(group)} skill; a skill type needs {LEAST_OWN} or more"
+                reason = f"has {many(len(group), 'skill')}; a skill type needs {LEAST_OWN} or more"
                 file.fail(groups[name], f"{key}.{name}", reason)
             skills[domain][name] = group
         if len(taken) < LEAST_SKILLS:
-            reason = f"has {len(taken)} skills; a domain needs {LEAST_SKILLS} or more"
+            reason = f"has {many(len(taken), 'skill')}; a domain needs {LEAST_SKILLS} or more"
             file.fail(domains[domain], key, reason)
     return skills
 

@@ -17,6 +17,7 @@ from envgen.axes.row import Row, slug_of
 from envgen.axes.walk import places
 from envgen.digest import canonical
 from envgen.errors import Misconfigured
+from envgen.plural import many
 
 
 def sample(
@@ -44,7 +45,7 @@ def sample(
     if not 0 <= seed < 2**63:
         raise Misconfigured(f"seed {seed} is out of range; use 0 to 2**63 - 1")
     if n < 0 or start < 0:
-        raise Misconfigured(f"{n} specs from number {start} on: neither may be negative")
+        raise Misconfigured(f"{many(n, 'spec')} from number {start} on: neither may be negative")
     if preset not in catalogue.presets:
         known = ", ".join(catalogue.presets)
         raise Misconfigured(f"preset {preset!r} is not in presets.yaml; known: {known}")
@@ -52,8 +53,8 @@ def sample(
     most = capacity(list(plan.groups.values()))
     if start + n > most:
         raise Misconfigured(
-            f"{start + n} specs were asked for, but only {most} distinct ones exist here; ask for "
-            "fewer, or widen the support"
+            f"{many(start + n, 'spec was', 'specs were')} asked for, but there are only {most:,} "
+            "distinct here; ask for fewer, or widen the support"
         )
     return islice(_rows(catalogue, plan, seed, preset), start, start + n)
 

@@ -6,6 +6,7 @@ import typer
 
 from envgen.cli.options import DEFAULT_DATA, Config, Data, Json, Sets
 from envgen.cli.work import print_json, say, settings_of, with_kit
+from envgen.plural import many
 
 if TYPE_CHECKING:
     from envgen.kit import Kit
@@ -31,7 +32,7 @@ def build(
         return [await kit.bases.get(name) for name in wanted]
 
     for base in with_kit(settings_of(config, sets), data / "base-builds", work):
-        say(f"{base.recipe.name}: {base.ref}, {len(base.lock.splitlines())} packages")
+        say(f"{base.recipe.name}: {base.ref}, {many(len(base.lock.splitlines()), 'package')}")
 
 
 def list_bases(as_json: Json = False) -> None:

@@ -51,7 +51,7 @@ def overlap(
         raise Misconfigured("--n: words in a row, from 2 to 100")
     chosen = tuple(dict.fromkeys(_parts(parts or PARTS)))
     index = overlaps.Index(wanted)
-    sources = [Source(path) for path in against]
+    sources = [Source(path, plain=True) for path in against]
     for source in sources:
         for text in source.texts():
             index.add(str(source.place), text)
@@ -138,18 +138,29 @@ def _source(data: Path, run: str, place: Path | None) -> "Source":
     from envgen import runs
     from envgen.corpus.sources import Source
 
-    return Source(runs.known(data, run).manifest if place is None else place)
+    if place is not None:
+        return Source(place)
+    manifest = runs.known(data, run).manifest
+    if not manifest.is_file():
+        raise Misconfigured(f"run {run!r} has no manifest: `envgen run` makes the tasks first")
+    return Source(manifest)
 
 
 def _place(data: Path, name: str) -> Path:
     """Where a corpus lies: a run of this name, else this path."""
     from envgen import runs
+    from envgen.corpus.sources import MEANT
 
     run = runs.folder_of(data, name) if runs.NAME.fullmatch(name) else None
     if run and run.manifest.is_file():
         return run.manifest
-    if not Path(name).exists():
-        raise Misconfigured(f"{name} is neither a run with a manifest in {data}, nor a path")
+    try:
+        Path(name).stat()
+    except OSError as error:
+        raise Misconfigured(
+            f"{name} is neither a run with a manifest in {data}, nor a path ({error.strerror}): "
+            + MEANT
+        ) from None
     return Path(name)
 
 

@@ -8,6 +8,7 @@ import typer
 from envgen.cli.options import DEFAULT_DATA, Data, Json, Run
 from envgen.cli.work import print_json, say
 from envgen.errors import Misconfigured
+from envgen.plural import many
 
 if TYPE_CHECKING:
     pass
@@ -25,7 +26,8 @@ def summary(run: Run = "default", data: Data = DEFAULT_DATA, as_json: Json = Fal
         print_json([row._asdict() for row in rows])
     else:
         for row in rows:
-            typer.echo(f"{row.kind:6} {row.step:14} {row.times:8} times {row.seconds:10.1f} s")
+            times = many(row.times, "time")
+            typer.echo(f"{row.kind:6} {row.step:14} {times:>14} {row.seconds:10.1f} s")
 
 
 def show(
@@ -64,7 +66,7 @@ def forget(
         ledger = Ledger(folder.path)
         gone = ledger.forget(step=step, task=task)
         ledger.close()
-    say(f"{gone} effects forgotten")
+    say(f"{many(gone, 'effect')} forgotten")
 
 
 def merge(
@@ -82,7 +84,7 @@ def merge(
         count = ledger.merge(gained)
         ledger.close()
         gained.close()
-    say(f"{count} effects gained from run {other!r}")
+    say(f"{many(count, 'effect')} gained from run {other!r}")
 
 
 def cost(run: Run = "default", data: Data = DEFAULT_DATA, as_json: Json = False) -> None:
@@ -138,4 +140,4 @@ def retry(
         ledger = Ledger(folder.path)
         count = letters.retry(letters.dead(folder.rejections, ledger, task, folder.audits), ledger)
         ledger.close()
-    say(f"{count} tasks get another chance: run the same command again")
+    say(f"{many(count, 'task gets', 'tasks get')} another chance: run the same command again")

@@ -8,6 +8,7 @@ import typer
 
 from envgen.cli.options import DEFAULT_DATA, Config, Data, Json, Run, Sets
 from envgen.cli.work import leave, print_json, say, settings_of
+from envgen.plural import many
 
 if TYPE_CHECKING:
     pass
@@ -33,11 +34,13 @@ def export(
 
     source = manifest or runs.known(data, run).manifest
     done = unpack.unpack(source, folder, everything=everything)
-    say(f"{done.written} task folders in {folder}")
+    say(f"{many(done.written, 'task folder')} in {folder}")
     if done.refused:
-        say(f"{done.refused} more were left out, for their audit rejects them (--all for them too)")
+        more = many(done.refused, "more is", "more are")
+        say(f"{more} rejected by the audit, and left out (see --all)")
     if done.unaudited:
-        say(f"{done.unaudited} of them were never audited: `envgen audit` does that")
+        them = many(done.unaudited, "of them was", "of them were")
+        say(f"{them} never audited: `envgen audit` does that")
 
 
 def report(run: Run = "default", data: Data = DEFAULT_DATA, as_json: Json = False) -> None:

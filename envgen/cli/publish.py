@@ -10,6 +10,7 @@ import typer
 from envgen.cli.options import DEFAULT_DATA, Config, Data, Json, Registry, Run, Sets
 from envgen.cli.work import again, leave, print_json, say, settings_of, with_kit
 from envgen.errors import Misconfigured
+from envgen.plural import many
 
 if TYPE_CHECKING:
     from envgen.kit import Kit
@@ -38,9 +39,10 @@ def dataset(
     if as_json:
         print_json(vars(done))
         return
-    say(f"{done.written} tasks in {done.shards} files below {folder}")
+    say(f"{many(done.written, 'task')} in {many(done.shards, 'file')} below {folder}")
     if done.refused:
-        say(f"{done.refused} more were left out, for their audit rejects them (--all for them too)")
+        more = many(done.refused, "more is", "more are")
+        say(f"{more} rejected by the audit, and left out (see --all)")
     say(f"canary: {done.canary}")
     say(f"SHA-256 of its checksums: {done.checksum} (publish it elsewhere as well)")
 
@@ -86,7 +88,7 @@ def images(
     lost = [one.task for one in pushed if one.trouble]
     if as_json:
         print_json({"list": str(target), "images": count, "not_pushed": lost})
-    say(f"{count} images in {place}, bases included; their digests are in {target}")
+    say(f"{many(count, 'image')} in {place}, bases included; their digests are in {target}")
     leave(1 if lost else 0 if len(pushed) == len(rows) else 3)
 
 
@@ -117,7 +119,7 @@ def verify(
     if as_json and (found or not rebuild):
         print_json({"checksum": listed, "trouble": [trouble._asdict() for trouble in found]})
     if found:
-        say(f"{len(found)} faults: this is not what was published")
+        say(f"{many(len(found), 'fault')}: this is not what was published")
         leave(1)
     say(f"every byte and row is as it was published; SHA-256 of its checksums: {listed}")
     if rebuild:

@@ -9,6 +9,7 @@ import typer
 from envgen.cli.options import DEFAULT_DATA, Budget, Config, Data, Json, NoBudget, Run, Sets
 from envgen.cli.work import existing, leave, print_json, say, spent, with_kit
 from envgen.errors import Misconfigured
+from envgen.plural import many
 
 if TYPE_CHECKING:
     from envgen.agent.prefix import Shape
@@ -81,7 +82,7 @@ def evaluate(
     missing = tally.total - tally.done + tally.unfinished + tally.rejected["faults"] + tally.bugs
     if missing:
         reason = f" ({tally.last_trouble.splitlines()[-1]})" if tally.last_trouble else ""
-        say(f"{missing} episodes have no verdict{reason}: the same command continues")
+        say(f"no verdict on {many(missing, 'episode')}{reason}: the same command continues")
         leave(3)
 
 
@@ -138,7 +139,8 @@ def show(
             if found
             else f"`envgen eval --run {run}` plays the tasks that have none yet"
         )
-        raise Misconfigured(f"{len(found)} episodes are sample {sample} of {task!r}: {why}")
+        several = many(len(found), "episode is", "episodes are")
+        raise Misconfigured(f"{several} sample {sample} of {task!r}: {why}")
     episode, flags = found[0][1]
     if as_atif:
         print_json(atif.of(episode))
@@ -175,7 +177,7 @@ def sft(
     selection.choose(map(conversations.light, rollouts.episodes(path)))
     written = conversations.write(file, selection.of(rollouts.episodes(path)))
     left = ", ".join(f"{n} {reason}" for reason, n in sorted(selection.left.items()))
-    say(f"{written} conversations with {selection.tokens} tokens in {file}")
+    say(f"{many(written, 'conversation')} with {many(selection.tokens, 'token')} in {file}")
     if left:
         say(f"left out: {left}")
 
@@ -199,4 +201,4 @@ def trajectories(
                 name = f"{episode.slug}-{file.path.stem}-{episode.play.sample}.json"
                 atif.write(folder / name, atif.of(episode))
                 written += 1
-    say(f"{written} trajectories in {folder}")
+    say(f"{many(written, 'trajectory', 'trajectories')} in {folder}")

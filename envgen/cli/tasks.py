@@ -36,6 +36,7 @@ from envgen.cli.work import (
     with_kit,
 )
 from envgen.errors import Misconfigured
+from envgen.plural import many
 
 if TYPE_CHECKING:
     from envgen.config import RunConfig
@@ -73,7 +74,7 @@ def sample(
         scores = {name: b._asdict() for name, b in found.items()}
         print_json({"specs": str(folder.specs), "balance": scores})
     else:
-        say(f"{settings.sample.n} specs in {folder.specs}")
+        say(f"{many(settings.sample.n, 'spec')} in {folder.specs}")
         balance_table(found)
 
 
@@ -135,7 +136,7 @@ def generate(
         rejected = dict(tally.rejected)
         print_json({"folder": str(folder.drafts), "drafts": tally.drafted, "rejected": rejected})
     else:
-        say(f"{tally.drafted} drafts in {folder.drafts}")
+        say(f"{many(tally.drafted, 'draft')} in {folder.drafts}")
     ended(folder, tally, failed=bool(tally.rejected))
 
 

@@ -10,6 +10,7 @@ from envgen.cli.options import DEFAULT_DATA, Config, Data, Run, Sets
 from envgen.cli.panel import Watch, watching
 from envgen.cli.work import existing, say, with_kit
 from envgen.errors import Misconfigured
+from envgen.plural import many
 
 if TYPE_CHECKING:
     from envgen.agent import Chat
@@ -53,7 +54,7 @@ def train(
     if not tasks.exists():
         raise Misconfigured(f"{tasks} does not exist: `envgen run` makes tasks and their manifest")
     done = _trained(folder, settings, tasks)
-    say(f"{done} optimiser steps done; weights: {folder.path / 'train' / 'weights'}")
+    say(f"{many(done, 'optimiser step')} done; weights: {folder.path / 'train' / 'weights'}")
     say(f"curves: tensorboard --logdir {folder.path / 'train' / 'tensorboard'}")
 
 
@@ -124,7 +125,7 @@ def _trained(folder: "RunFolder", settings: "RunConfig", manifest: Path) -> int:
         chat = TemplateChat(model)
         tasks = await tasks_of(manifest, settings.train, kit)
         say(
-            f"{len(tasks.training)} tasks to train on, {len(tasks.held_out)} held out, "
+            f"{many(len(tasks.training), 'task')} to train on, {len(tasks.held_out)} held out, "
             f"{tasks.refused} left out that the policy of their audit rejects"
         )
         with watching(settings.train.steps) as watch:

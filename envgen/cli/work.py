@@ -17,6 +17,7 @@ import typer
 from typer.core import TyperGroup
 
 from envgen.errors import Misconfigured
+from envgen.plural import many
 
 if TYPE_CHECKING:
     from envgen.config import RunConfig
@@ -92,10 +93,11 @@ def finish(folder: "RunFolder", settings: "RunConfig", items: "Items", as_json: 
 def ended(folder: "RunFolder", tally: "Tally", failed: bool = False) -> NoReturn:
     """Say what is left to do, and end with the exit code; 1 when a bug or the caller says so."""
     if tally.bugs:
-        say(f"{tally.bugs} tasks met a bug in envgen: see {folder.crashes}, please report it")
+        met = many(tally.bugs, "task")
+        say(f"{met} met a bug in envgen: see {folder.crashes}, please report it")
     if left := tally.total - tally.done + tally.unfinished:
         reason = f" ({tally.last_trouble.splitlines()[-1]})" if tally.last_trouble else ""
-        say(f"{left} tasks are unfinished{reason}: the same command continues")
+        say(f"{many(left, 'task is', 'tasks are')} unfinished{reason}: the same command continues")
         leave(3)
     leave(1 if tally.bugs or failed else 0)
 
@@ -195,7 +197,7 @@ def again(
     drifted = sorted(v.task for v in verdicts if v.drift)
     if as_json:
         print_json({"tasks": len(verdicts), "drifted": drifted})
-    say(f"{len(verdicts) - len(drifted)} of {len(rows)} tasks are what the manifest says")
+    say(f"{len(verdicts) - len(drifted)} of {many(len(rows), 'task')} as the manifest says")
     leave(1 if drifted else 0 if len(verdicts) == len(rows) else 3)
 
 

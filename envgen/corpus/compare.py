@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from envgen.axes import AXES
 from envgen.corpus.duplicates import THRESHOLD, duplicates
 from envgen.corpus.figures import COLUMNS, PERHAPS, Axis, Figures, Label, figures
-from envgen.corpus.sources import ABOUT, PLAIN, Source, Texts, table
+from envgen.corpus.sources import ABOUT, Source, Texts, table
 from envgen.export import parquet
 
 _TOLD = ("task.toml", "envgen.json")
@@ -48,11 +48,10 @@ def _rows(source: Source) -> Iterator[parquet.Row]:
         return
     for texts in source.texts(about=_TOLD):
         instruction = "\n".join(text for _, text in texts.parts.get("instruction", ()))
-        plain = "\n".join(text for _, text in texts.parts.get(PLAIN, ()))
         told = dict(texts.parts.get(ABOUT, ()))
         yield {
             "task": texts.name,
-            "instruction": instruction or plain,
+            "instruction": instruction,
             **(_ours(told) or _theirs(told, texts)),
         }
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from envgen.corpus.sources import PARTS, Texts
+from envgen.corpus.sources import Texts
 from envgen.corpus.words import words
 from envgen.errors import Misconfigured
 
@@ -122,5 +122,5 @@ def _said(task: Texts, part: str) -> str:
 
 def _texts(task: Texts, part: str) -> Iterator[str]:
     for name, files in task.parts.items():
-        if part in ("all", name) or name not in PARTS:
+        if part in ("all", name):
             yield from (text for _, text in files)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypedDict
 
 from envgen.corpus import grams
-from envgen.corpus.sources import PARTS, PLAIN, Files, Texts
+from envgen.corpus.sources import PARTS, Files, Texts
 from envgen.corpus.words import words
 
 SIZES = (13, 8)
@@ -112,7 +112,7 @@ def overlaps(
     batch: list[_Part] = []
     numbers = array("Q")
     for task in tasks:
-        for part in (*parts, PLAIN):
+        for part in parts:
             found = _Part(task.name, part, task.parts.get(part, ()))
             for _, text in found.files:
                 said = index.numbered(words(text))
@@ -224,11 +224,11 @@ class Summary(TypedDict):
 def summary(
     found: Iterable[Overlap], tasks: int, sizes: Sequence[int], parts: Sequence[str] = PARTS
 ) -> list[Summary]:
-    """A row for each part and size, the greatest size first; a plain text counts as `text`."""
+    """A row for each part and size, the greatest size first."""
     rows: dict[tuple[int, str], Summary] = {
         (n, part): Summary(part=part, n=n, tasks=0, share=0.0, most=0.0, longest=0)
         for n in sorted(sizes, reverse=True)
-        for part in (*parts, PLAIN)
+        for part in parts
     }
     for one in found:
         row = rows[one.n, one.part]
@@ -236,4 +236,4 @@ def summary(
         row["share"] = row["tasks"] / tasks
         row["most"] = max(row["most"], one.share)
         row["longest"] = max(row["longest"], one.longest)
-    return [row for row in rows.values() if row["part"] != PLAIN or row["tasks"]]
+    return list(rows.values())

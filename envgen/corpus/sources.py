@@ -1,14 +1,16 @@
 """What the tasks of a corpus say, part by part, in whatever form they lie there.
 
-Read are manifests, runs, published data sets, task folders (Harbor, TMax, Endless Terminals) and
-plain text files. Nothing has to be importable for that. Everything is hostile: no link is followed,
-no file over MOST is read, and what was left out is named.
+Read are manifests, runs, published data sets and task folders (Harbor, TMax, Endless Terminals),
+which need not be importable; of benchmarks also text files and the strings of JSON. Everything else
+is refused. Everything is hostile: no link is followed, no file over MOST is read, and what was left
+out is named.
 """
 
 import codecs
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import stat
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,6 +27,11 @@ PLAIN = "text"
 MOST = 16 << 20
 """Bytes of a file that is read."""
 _KIT = "verifiers/run.py"
+_JSON, _LINES = ".json", (".jsonl", ".ndjson")
+MEANT = (
+    "name a manifest, a run's folder, a published data set, or a folder of Harbor, TMax or Endless "
+    "Terminals tasks"
+)
 _DESCRIPTIONS = ("description", "task_description", "instruction")
 
 Files = Sequence[tuple[str, str]]
@@ -44,11 +51,13 @@ class Source:
     """Where the tasks of a corpus lie.
 
     Args:
-        place: a Parquet file, a run's folder, a published data set, a folder of tasks, or text.
+        place: a Parquet file, a run's folder, a published data set or a folder of tasks.
+        plain: it may also be a text file, or a folder of them: a benchmark need not have tasks.
         left_out: what could not be read, with the reason; filled in while texts are read.
     """
 
     place: Path
+    plain: bool = False
     left_out: list[str] = field(default_factory=list)
 
     def texts(self, about: tuple[str, ...] = ()) -> Iterator[Texts]:
@@ -67,15 +76,25 @@ class Source:
             none = False
             yield texts
         if none:
-            raise Misconfigured(f"there is no task and no text in {self.place}")
+            raise Misconfigured(self._nothing())
 
     def _rows(self, path: Path) -> Iterator[Texts]:
         for row in parquet.read(path, ["task", "instruction", "archive", "archive_sha256"]):
             yield of_tree(row["task"], row["instruction"] or "", parquet.tree_of(row))
 
+    def _nothing(self) -> str:
+        if not self.plain and self.place.is_file():
+            return f"{self.place} is a file, but no manifest: {MEANT}"
+        what, also = ("task and no text", "; or text") if self.plain else ("task", "")
+        left = (
+            f" ({len(self.left_out)} left out, first {self.left_out[0]})" if self.left_out else ""
+        )
+        return f"there is no {what} in {self.place}{left}: {MEANT}{also}"
+
     def _folders(self, about: tuple[str, ...]) -> Iterator[Texts]:
         if not self.place.is_dir():
-            yield from self._plain([self.place] if self.place.is_file() else [])
+            if self.plain:
+                yield from self._texts(self.place.name, self.place.resolve())
             return
         for marker in (harbor.MARKER, tmax.MARKER):
             none = True
@@ -83,11 +102,16 @@ class Source:
                 none = False
                 if path.is_symlink():
                     self._leave_out(path, "it is a link")
+                    continue
+                task = self._task(folder.printable(name), path, marker, about)
+                if task.parts.keys() <= {ABOUT}:
+                    self._leave_out(path, "it has no instruction, no test and no solution")
                 else:
-                    yield self._task(folder.printable(name), path, marker, about)
+                    yield task
             if not none:
                 return
-        yield from self._plain(self._walk(self.place))
+        for path in self._walk(self.place) if self.plain else ():
+            yield from self._texts(path.relative_to(self.place).as_posix(), path)
 
     def _task(self, name: str, path: Path, marker: str, about: tuple[str, ...]) -> Texts:
         parts: dict[str, list[tuple[str, str]]] = {part: [] for part in (*PARTS, ABOUT)}
@@ -107,12 +131,37 @@ class Source:
                 parts[part].append((folder.printable("/".join(inside)), text))
         return Texts(name, {part: files for part, files in parts.items() if files})
 
-    def _plain(self, files: Iterable[Path]) -> Iterator[Texts]:
-        for path in files:
-            if text := self._text(path):
-                under = path.relative_to(self.place) if path != self.place else Path(path.name)
-                name = folder.printable(under.as_posix())
-                yield Texts(name, {PLAIN: [(name, text)]})
+    def _texts(self, name: str, path: Path) -> Iterator[Texts]:
+        """What a file that is no task's says; nothing where it says nothing."""
+        name, text = folder.printable(name), self._text(path)
+        files: Files = [(name, text)]
+        if path.suffix == _JSON:
+            files = [(name, said) for said in self._strings(path, text)]
+        elif path.suffix in _LINES:
+            lines = enumerate(text.split("\n"), 1)
+            files = [
+                (str(n), said)
+                for n, line in lines
+                if line.strip()
+                for said in self._strings(path, line, f"line {n}: ")
+            ]
+        if any(said for _, said in files):
+            yield Texts(name, {PLAIN: files})
+
+    def _strings(self, path: Path, text: str, where: str = "") -> Iterator[str]:
+        """The strings of a JSON value, keys aside, in order."""
+        try:
+            left = [json.loads(text.removeprefix("\ufeff"))] if text else []
+        except (ValueError, RecursionError) as error:
+            self._leave_out(path, f"{where}not readable as JSON ({error})")
+            return
+        while left:
+            value = left.pop()
+            if isinstance(value, str):
+                yield value.encode(errors="replace").decode()
+            elif isinstance(value, dict | list):
+                inside = value.values() if isinstance(value, dict) else value
+                left.extend(reversed(inside))
 
     def _text(self, path: Path, most: int = MOST) -> str:
         """The text of a file; empty where it is binary, or left out."""
@@ -141,8 +190,19 @@ class Source:
 
 
 def table(place: Path) -> Path | None:
-    """What `parquet.read` takes of a corpus; None where it is made of other files."""
-    if (place / "manifest.parquet").is_file():
+    """What `parquet.read` takes of a corpus; None where it is made of other files.
+
+    Raises:
+        Misconfigured: there is neither a file nor a folder.
+    """
+    try:
+        mode = place.stat().st_mode
+        manifest = (place / "manifest.parquet").is_file()
+    except OSError as error:
+        raise Misconfigured(f"{place}: {error.strerror}: {MEANT}") from None
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise Misconfigured(f"{place} is neither a file nor a folder: {MEANT}")
+    if manifest:
         return place / "manifest.parquet"
     whole = place.suffix == ".parquet" or parquet.parts(place) != [place]
     return place if whole else None

@@ -18,6 +18,7 @@ from envgen.export import canary
 from envgen.files import File, FileTree
 from envgen.grade import tests_tree
 from envgen.lint import RESERVED_TESTS
+from envgen.plural import many
 from envgen.records import BuiltTask, Foreign, TaskDraft
 
 FORMAT = 1
@@ -185,7 +186,7 @@ def dataset_toml(slugs: list[str], export: ExportConfig, name: str) -> str:
         "[dataset]",
         f"name = {_toml(f'{export.org}/{name}')}",
         'version = "1.0"',
-        f"description = {_toml(f'{len(slugs)} terminal tasks, proven by execution')}",
+        f"description = {_toml(many(len(slugs), 'terminal task') + ', proven by execution')}",
         'authors = [{ name = "envgen" }]',
     ]
     for slug in slugs:

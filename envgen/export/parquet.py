@@ -19,6 +19,7 @@ from envgen.records import BuiltTask, Rejection, TaskDraft
 from envgen.writing import aside
 
 GROUP, GROUP_BYTES = 500, 16 << 20
+_NAME = "name a Parquet file that `envgen run` or `envgen export dataset` wrote"
 _LATER = ("label", "audit_policy", "kill_rate", "findings", "pass_at_k", "label_before", "trail")
 """Columns that audit, evaluation and repair fill in."""
 
@@ -120,21 +121,23 @@ def _read(
     import pyarrow.parquet as pq
 
     try:
+        if path.is_fifo():
+            raise OSError("a pipe, which cannot be read back and forth")
         file = pq.ParquetFile(path)
     except (OSError, pa.ArrowException) as error:
         reason = " ".join(str(error).split())[:200]
-        raise Misconfigured(f"{path} is not a readable manifest: {reason}") from None
+        raise Misconfigured(f"{path} is not a readable manifest ({reason}): {_NAME}") from None
     with file:
         version = (file.schema_arrow.metadata or {}).get(b"envgen.schema_version", b"").decode()
         if version not in READABLE:
             raise Misconfigured(
                 f"{path} is not a manifest of this envgen (schema {version or 'none'}, expected "
-                f"{SCHEMA})"
+                f"{SCHEMA}): {_NAME}"
             )
         lacking = dict.fromkeys(set(perhaps) - set(file.schema_arrow.names))
         wanted = columns and [*columns, *(name for name in perhaps if name not in lacking)]
         if odd := _odd_columns(file.schema_arrow, wanted):
-            raise Misconfigured(f"{path} does not hold what is needed (column {odd[0]})")
+            raise Misconfigured(f"{path} does not hold what is needed (column {odd[0]}): {_NAME}")
         try:
             for group in range(file.num_row_groups):
                 for row in _group(file, group, wanted, task):

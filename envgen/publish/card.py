@@ -12,6 +12,7 @@ from typing import Any
 from envgen import __version__
 from envgen.corpus.figures import NOT_AUDITED, Figures, figures
 from envgen.export import canary
+from envgen.plural import many
 from envgen.terminal import clean
 
 _LICENCES = {
@@ -27,7 +28,7 @@ _SHOWN = 9
 _BODY = """\
 # {title}
 
-{count} terminal tasks for agents: each an instruction, a container image, a hidden graded verifier
+{tasks} for agents: each an instruction, a container image, a hidden graded verifier
 and a reference solution. Every claim about a task was executed; the receipts are in `evidence`.
 
 > **Warning: this data set holds code that nobody has read.** Dockerfiles, set-up scripts, tests
@@ -77,7 +78,7 @@ def text(name: str, guid: str, rows: Sequence[Mapping[str, Any]], size: int) -> 
     found = figures(rows)
     body = _BODY.format(
         title=escaped(name),
-        count=found["tasks"],
+        tasks=many(found["tasks"], "terminal task"),
         canary=canary.line_of(guid),
         bytes=size,
         version=__version__,
@@ -151,7 +152,7 @@ def _tables(found: Figures) -> list[str]:
 def _values(census: Mapping[str, int]) -> str:
     told = [f"{value} {n}" for value, n in list(census.items())[:_SHOWN]]
     more = len(census) - _SHOWN
-    return ", ".join(told) + (f", and {more} more values" if more > 0 else "")
+    return ", ".join(told) + (f", and {many(more, 'more value')}" if more > 0 else "")
 
 
 def _passes(curve: Mapping[str, float]) -> str:

@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator
 
 from envgen.files import File, FileTree
+from envgen.plural import many
 from envgen.records import TaskDraft
 
 MOST_LINES, MOST_CHARS = 400, 160
@@ -50,7 +51,7 @@ def diff(before: TaskDraft, after: TaskDraft) -> str:
         for line in _lines(path, old.get(path), new.get(path))
     ]
     if len(lines) > MOST_LINES:
-        lines[MOST_LINES:] = [f"... and {len(lines) - MOST_LINES} lines more"]
+        lines[MOST_LINES:] = [f"... and {many(len(lines) - MOST_LINES, 'line')} more"]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -64,8 +65,8 @@ def _lines(path: str, old: File | None, new: File | None) -> Iterator[str]:
     texts = [_text(file) for file in (old, new)]
     names = [f"{side}/{path}" if file else "/dev/null" for side, file in (("a", old), ("b", new))]
     if None in texts:
-        yield f"--- {names[0]} ({len(old.data) if old else 0} bytes, no text)"
-        yield f"+++ {names[1]} ({len(new.data) if new else 0} bytes, no text)"
+        yield f"--- {names[0]} ({many(len(old.data) if old else 0, 'byte')}, no text)"
+        yield f"+++ {names[1]} ({many(len(new.data) if new else 0, 'byte')}, no text)"
         return
     a, b = ((text or "").splitlines() for text in texts)
     yield from difflib.unified_diff(a, b, names[0], names[1], n=_CONTEXT, lineterm="")

@@ -10,6 +10,7 @@ from envgen.audit.target import target_of
 from envgen.audit.verdict import counted
 from envgen.audit.workbench import Workbench
 from envgen.kit import Kit
+from envgen.plural import many
 from envgen.records import (
     AuditReport,
     BuiltTask,
@@ -100,7 +101,7 @@ async def _worked(before: AuditReport, repaired: BuiltTask, kit: Kit) -> Criteri
         if bad:
             still.append(f"{trial.probe}:{trial.name} earns {again.reward}")
     if still:
-        told = f"{len(still)} of {count} come out as before: {'; '.join(still)[:300]}"
+        told = f"as before: {len(still)} of {count}: {'; '.join(still)[:300]}"
         return Criterion(name=name, holds=False, told=told, proof=tuple(keys))
     if not count:
         return Criterion(name=name, holds=None, told="nothing that was found can be run again")
@@ -152,7 +153,7 @@ def _others(after: AuditReport) -> Criterion:
     bad, tried = paid(after), len(attacks(after))
     keys = tuple(key for f in bad for key in f.proof)
     if bad:
-        told = f"{len(bad)} of {tried} pay: {'; '.join(f.code for f in bad)[:300]}"
+        told = f"earning: {len(bad)} of {tried}: {'; '.join(f.code for f in bad)[:300]}"
         return Criterion(name="other attacks", holds=False, told=told, proof=keys)
     return Criterion(name="other attacks", holds=True, told=f"none of {tried} pays")
 
@@ -168,7 +169,7 @@ def _reference(found: TaskDraft, repaired: BuiltTask) -> Criterion:
     keys = tuple(
         key for e in repaired.evidence if e.gate in ("reference", "determinism") for key in e.keys
     )
-    told = f"passes {repaired.repeats + 1} times"
+    told = f"passes {many(repaired.repeats + 1, 'time')}"
     return Criterion(name="reference", holds=True, told=told, proof=keys)
 
 
@@ -178,7 +179,7 @@ def _alternatives(after: AuditReport) -> Criterion:
     keys = tuple(key for t in trials for key in t.keys)
     if not trials:
         return Criterion(name="alternatives", holds=None, told="none is known")
-    told = f"denied: {', '.join(denied)}" if denied else f"{len(trials)} pass"
+    told = f"denied: {', '.join(denied)}" if denied else many(len(trials), "passes", "pass")
     return Criterion(name="alternatives", holds=not denied, told=told, proof=keys)
 
 
@@ -207,7 +208,8 @@ def _leaks(found: BuiltTask, before: AuditReport, repaired: BuiltTask, kit: Kit)
     )
     if any(one in repaired.image.config.encode() for one in data):
         held.append("the image's configuration")
-    told = f"still in {', '.join(held)[:300]}" if held else f"{len(data)} contents are in no layer"
+    gone = many(len(data), "content is", "contents are") + " in no layer"
+    told = f"still in {', '.join(held)[:300]}" if held else gone
     return Criterion(name="leaked bytes", holds=not held, told=told)
 
 

@@ -110,7 +110,7 @@ def _assertions(label: Label, before: TaskDraft, after: TaskDraft, seen: Seen) -
         if names and (label != "INSTR-VERIFIER-MISMATCH" or lost.total() > allowed):
             yield f"a check was dropped or renamed: {names[0][:120]}"
     if new.total() < old.total() - allowed:
-        yield f"of {old.total()} checks and assertions {new.total()} are left"
+        yield f"checks and assertions: {new.total()} of {old.total()} left"
 
 
 def _excused(name: str, label: Label, seen: Seen) -> bool:

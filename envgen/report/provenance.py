@@ -10,6 +10,7 @@ from envgen import __version__
 from envgen.config import RunConfig
 from envgen.export import parquet, schema
 from envgen.ledger.attempts import Spent
+from envgen.plural import many
 from envgen.report.facts import Provenance
 from envgen.runs import RunFolder
 
@@ -36,7 +37,7 @@ def provenance(
     for model, own in sorted(_models(asked).items()):
         calls, tokens = sum(s.attempts for s in own), sum(s.input + s.output for s in own)
         dollars = sum(s.cost for s in own)
-        told = f"{model}: {calls} calls, {tokens} tokens, ${dollars:.4f}"
+        told = f"{model}: {many(calls, 'call')}, {many(tokens, 'token')}, ${dollars:.4f}"
         yield Provenance("model that was asked", told)
     for path in (
         *(folder.config, folder.specs, folder.imported, folder.manifest, folder.rejections),

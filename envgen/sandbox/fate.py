@@ -7,6 +7,7 @@ from docker.api import APIClient
 from docker.errors import NotFound
 
 from envgen.errors import SandboxLost
+from envgen.plural import many
 from envgen.records import AGENT_UID, Opening
 
 
@@ -42,7 +43,7 @@ def reason(api: APIClient, name: str, opening: Opening, began: float) -> str:
     if state.get("OOMKilled") or "oom" in happened:
         return f"it had used more than {opening.memory_mb} MB of memory"
     if state["ExitCode"] == 0:
-        return f"its {opening.seconds} seconds are over"
+        return f"its {many(opening.seconds, 'second is', 'seconds are')} over"
     if opening.uid != AGENT_UID:
         return "its first process was killed"
     lost(f"ended from outside, with code {state['ExitCode']}")

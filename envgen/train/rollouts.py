@@ -15,6 +15,7 @@ from typing import Any
 
 from envgen.config import TrainConfig
 from envgen.errors import Weather
+from envgen.plural import many
 from envgen.sandbox.pool import Gauge
 from envgen.train.batch import Group, Outcome, Rollout, Row, judged
 
@@ -209,8 +210,8 @@ class Rollouts:
     def _why(self, seen: Sequence[tuple[Group, Outcome]], useful: int) -> str:
         counts = ", ".join(f"{n} {o}" for o, n in Counter(o for _, o in seen).items()) or "none"
         return (
-            f"no batch came together in {self.settings.alarm_seconds:g} seconds: "
-            f"{useful} useful groups of {self.settings.groups}; groups that ended: {counts}; "
-            f"in work: {len(self._running)}. Tasks that are never or always solved teach nothing: "
-            "see the pass rates, or raise train.alarm_seconds"
+            f"no batch came together in {self.settings.alarm_seconds:g} s: "
+            f"{many(useful, 'useful group')} of {self.settings.groups}; groups that ended: "
+            f"{counts}; in work: {len(self._running)}. Tasks that are never or always solved teach "
+            "nothing: see the pass rates, or raise train.alarm_seconds"
         )

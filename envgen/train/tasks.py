@@ -14,6 +14,7 @@ from envgen.export.unpack import AUDITED, refused
 from envgen.grade import image_request
 from envgen.kit import Kit
 from envgen.ledger import Use, key_of
+from envgen.plural import many
 from envgen.records import Image, Play, TaskDraft
 from envgen.submission import check_gradable
 
@@ -62,7 +63,7 @@ async def tasks_of(manifest: Path, settings: TrainConfig, kit: Kit) -> Tasks:
     ]
     if not wanted:
         raise Misconfigured(
-            f"train: no task of {manifest} is left to train on: {len(everything)} tasks, "
+            f"train: no task of {manifest} is left to train on: {many(len(everything), 'task')}, "
             f"{left_out} of them rejected by the policy of their audit, {len(held)} of them held "
             "out; see train.rejected, train.only, train.pass_rates and train.held_out"
         )

@@ -8,6 +8,7 @@ task; `server` serves them on this machine. Text of tasks is hostile: see `visib
 import json
 
 from envgen import __version__
+from envgen.plural import many
 from envgen.report import Report, as_json
 from envgen.runs import RunFolder
 from envgen.web import measures, sections
@@ -47,7 +48,7 @@ def report_page(report: Report, pages: str = "") -> Page:
     return page(
         "report.html",
         run=report.run,
-        lead=f"{report.kept:,} tasks kept of {report.total:,}",
+        lead=f"{many(report.kept, 'task')} kept of {report.total:,}",
         tiles=tiles(report),
         sections=[part for part in parts if part],
         tasks=task_list(report.tasks, pages),

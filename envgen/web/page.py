@@ -13,6 +13,7 @@ from urllib.parse import quote
 import jinja2
 from markupsafe import Markup
 
+from envgen.plural import many
 from envgen.web.visible import count, figure, size, visible
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -35,7 +36,13 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"bytes": size, "figure": figure, "count": count, "segment": _segment}
+    environment.filters |= {
+        "bytes": size,
+        "figure": figure,
+        "count": count,
+        "many": many,
+        "segment": _segment,
+    }
     return environment
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from envgen.plural import many
 from envgen.report.facts import KEPT, UNFINISHED, Outcome, Report, Value
 from envgen.web import charts
 from envgen.web.tables import Cell, Table, decimal, heads, number, only, share
@@ -164,10 +165,9 @@ def soundness(report: Report) -> Section:
         )
         for p in audit.probes
     ]
-    about = (
-        f"{audit.audited:,} tasks were audited under the policy {audit.policy}. Proven: something "
-        "was executed that shows it. Suspected: nothing was, and it never rejects a task unless "
-        "the policy is strict."
+    about = many(audit.audited, "task was", "tasks were") + (
+        f" audited under the policy {audit.policy}. Proven: something was executed that shows it. "
+        "Suspected: nothing was, and it never rejects a task unless the policy is strict."
     )
     tables = [
         Table(
@@ -220,7 +220,7 @@ def repairs(report: Report) -> Section:
     if found is None:
         return Section("repairs", "Repairs", "No repair was tried.")
     total, done = sum(o.tasks for o in found.labels), sum(o.accepted for o in found.labels)
-    about = f"{done:,} of {total:,} tasks were repaired, in {found.attempts:,} attempts."
+    about = f"Repaired: {done:,} of {many(total, 'task')}, in {many(found.attempts, 'attempt')}."
     refusals = [
         (Cell(r.reason), number(r.tasks, {"refusal": r.reason, "repair": "refused"}))
         for r in found.refusals

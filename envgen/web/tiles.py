@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from envgen.plural import many
 from envgen.report.facts import KEPT, Report
 from envgen.web.tables import Only, only
 from envgen.web.visible import figure, size
@@ -49,7 +50,7 @@ def _sound(report: Report) -> Iterator[Tile]:
         if mutants:
             left = sum(k.survivors for k in audit.kills)
             rate = f"{1 - left / mutants:.1%}"
-            yield _tile("kill rate", rate, f"of {mutants:,} mutants", {"survivors": "1.."})
+            yield _tile("kill rate", rate, f"of {many(mutants, 'mutant')}", {"survivors": "1.."})
     if repairs := report.repairs:
         total, done = (sum(getattr(o, n) for o in repairs.labels) for n in ("tasks", "accepted"))
         yield _tile("repaired", f"{done:,}", f"of {total:,} tried", {"repair": "accepted"})

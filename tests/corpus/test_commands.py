@@ -56,9 +56,13 @@ def test_duplicates_are_found_and_rejected(envgen: Envgen, tmp_path: Path) -> No
 WRONG = {
     "a part": (["overlap", "--against", ".", "--part", "title"], "--part title: there are"),
     "a size": (["overlap", "--against", ".", "--n", "1"], "--n: words in a row, from 2 to 100"),
-    "no text": (["overlap", "--against", "no"], "there is no task and no text in no"),
+    "no benchmark": (["overlap", "--from", str(SAMPLE), "--against", "no"], "no: No such file"),
     "no run": (["duplicates", "--run", "none"], "there is no run 'none'"),
-    "no tasks": (["duplicates", "--from", "no"], "there is no task and no text in no"),
+    "no corpus": (["duplicates", "--from", "no"], "no: No such file or directory: name a manifest"),
+    "no corpus to search": (["overlap", "--from", __file__, "--against", __file__], "but no mani"),
+    "no corpus to compare": (["compare", str(SAMPLE), __file__], "is a file, but no manifest: "),
+    "no name": (["compare", "n" * 300], "nor a path (File name too long): name a "),
+    "a device": (["compare", "/dev/zero"], "/dev/zero is neither a file nor a folder: "),
     "a threshold": (
         ["duplicates", "--from", str(SAMPLE), "--threshold", "0.2"], "a number from 0.5 to 1",
     ),

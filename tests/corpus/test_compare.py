@@ -80,18 +80,23 @@ def test_a_strangers_folders(tmp_path: Path) -> None:
         (tmp_path / name / "task.toml").write_text(f"{toml}\n{more}\n")
     (tmp_path / "three").mkdir()
     (tmp_path / "three" / "task.toml").write_text("= broken")
+    (tmp_path / "three" / "instruction.md").write_text("Count.")
     (tmp_path / "three" / "envgen.json").write_text(
         '{"draft": {"author": "\\ud800x", "spec": {"domain": ["a", {"b": 1}], "language": 7}}}'
     )
     (tmp_path / "four").symlink_to(tmp_path / "one")
+    (tmp_path / "five").mkdir()
+    (tmp_path / "five" / "task.toml").write_text("")
     found = compared("theirs", tmp_path)
     assert found.figures["tasks"] == 3
     assert found.figures["axes"]["domain"]["values"] == {"games": 1, "a": 1, "{'b': 1}": 1}
     assert found.figures["axes"]["language"]["values"] == {"7": 1}
     assert found.figures["axes"]["verifier"]["values"] == {"pytest": 2}
     assert found.figures["authors"] == {"others": 2, "?x": 1}
-    assert found.near_duplicates == pytest.approx(1 / 2)
-    assert [told.rpartition(": ")[2] for told in found.left_out] == ["it is a link"]
+    assert found.near_duplicates == pytest.approx(1 / 3)
+    assert [told.rpartition(": ")[2] for told in found.left_out] == [
+        "it has no instruction, no test and no solution", "it is a link"
+    ]  # fmt: skip
     json.dumps(found._asdict(), ensure_ascii=False).encode()
 
 
@@ -108,5 +113,10 @@ def test_an_older_manifest_lacks_what_it_lacks(tmp_path: Path) -> None:
 
 
 def test_nothing_to_compare(tmp_path: Path) -> None:
-    with pytest.raises(Misconfigured, match="no task and no text"):
+    (tmp_path / "notes.txt").write_text("plain text is no task")
+    with pytest.raises(Misconfigured, match=f"^there is no task in {tmp_path}: name a manifest"):
+        compared("nothing", tmp_path)
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "task.json").write_text('{"question": "another key"}')
+    with pytest.raises(Misconfigured, match=r"\(1 left out, first .*/one: it has no instruction, "):
         compared("nothing", tmp_path)

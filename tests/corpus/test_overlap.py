@@ -1,5 +1,6 @@
 """Shared runs of words: what is planted is found whatever it looks like, and nothing else is."""
 
+import json
 import os
 import random
 import unicodedata
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from envgen.corpus.overlap import Index, Overlap, overlaps, summary
 from envgen.corpus.sources import Source, Texts
 from envgen.corpus.words import words
+from envgen.errors import Misconfigured
 
 ALPHABETS = {
     "english": "abcdefghijklmnopqrstuvwxyz0123456789",
@@ -208,7 +210,7 @@ def test_plain_text_and_what_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "around").symlink_to(tmp_path)
     deep = tmp_path.joinpath(*["d"] * 40)
     deep.mkdir(parents=True)
-    source = Source(tmp_path)
+    source = Source(tmp_path, plain=True)
     found = {t.name: t.parts["text"][0][1] for t in source.texts()}
     assert {name: words(text) for name, text in found.items()} == {
         "b.md": ["plain", "text"],
@@ -226,5 +228,54 @@ def test_plain_text_and_what_is_left_out(tmp_path: Path) -> None:
 def test_odd_names_can_be_printed(tmp_path: Path) -> None:
     name = b"a\xff\x1b[31m\n.txt"
     Path(bytes(tmp_path).decode(), name.decode("utf-8", "surrogateescape")).write_text("said")
-    (found,) = Source(tmp_path).texts()
+    (found,) = Source(tmp_path, plain=True).texts()
     assert found.name == "a\\xff?[31m?.txt"
+
+
+def test_strings_of_json_are_texts_by_themselves(tmp_path: Path) -> None:
+    said = 'one two\nthree \u00e9t\u00e9 "four"'
+    items = [{"id": 7, "prompt": said}, ["a", {"b": ["c", None]}], "\ud800x"]
+    lines = [json.dumps(item) for item in items]
+    (tmp_path / "a.jsonl").write_text("\n".join([*lines, "", "no JSON", "[" * 100_000]))
+    (tmp_path / "b.json").write_text("\ufeff" + json.dumps(items))
+    (tmp_path / "c.json").write_text("{}")
+    (tmp_path / "d.json").write_text("")
+    source = Source(tmp_path, plain=True)
+    by_line, whole = (task.parts["text"] for task in source.texts())
+    assert by_line == [("1", said), ("2", "a"), ("2", "c"), ("3", "?x")]
+    assert whole == [("b.json", text) for _, text in by_line]
+    assert [told.partition(": ")[2][:29] for told in source.left_out] == [
+        "line 5: not readable as JSON ", "line 6: not readable as JSON "
+    ]  # fmt: skip
+    index = Index((4,))
+    index.add("bench", Texts("a.jsonl", {"text": by_line}))
+    (hit,) = overlaps([task("mine", instruction="two, three, \u00e9t\u00e9 four")], index)
+    assert (hit.longest, hit.against) == (4, "bench: a.jsonl/1")
+
+
+def test_a_benchmark_is_read_where_its_name_leads(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("said")
+    (tmp_path / "link").symlink_to("text")
+    assert [t.name for t in Source(tmp_path / "link", plain=True).texts()] == ["link"]
+
+
+def test_what_is_no_benchmark_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "empty").write_text("")
+    (tmp_path / "binary").write_bytes(b"\x7fELF\0\xff")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "around").symlink_to("around")
+    os.mkfifo(tmp_path / "pipe")
+    os.mkfifo(tmp_path / "pipe.parquet")
+    reasons = {
+        "empty": "there is no task and no text in {}: ",
+        "binary": "there is no task and no text in {}: ",
+        "folder": "there is no task and no text in {}: ",
+        "around": "{}: Too many levels of symbolic links: ",
+        "missing": "{}: No such file or directory: ",
+        "pipe": "{} is neither a file nor a folder: ",
+        "pipe.parquet": "{} is neither a file nor a folder: ",
+    }
+    for name, reason in reasons.items():
+        with pytest.raises(Misconfigured) as caught:
+            list(Source(tmp_path / name, plain=True).texts())
+        assert str(caught.value).startswith(reason.format(tmp_path / name) + "name a manifest, ")

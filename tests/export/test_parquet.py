@@ -1,5 +1,6 @@
 """The manifest: golden schema, layout in the file, and manifests that are damaged or not ours."""
 
+import os
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -236,19 +237,24 @@ def sentence(path: Path) -> str:
 def test_what_is_no_parquet_is_refused(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "m.parquet"
     path.write_bytes(data)
-    assert sentence(path).startswith(f"{path} is not a readable manifest: ")
+    assert sentence(path).startswith(f"{path} is not a readable manifest (")
 
 
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     assert "is not a readable manifest" in sentence(tmp_path / "none.parquet")
     (tmp_path / "folder").mkdir()
     assert "is not a readable manifest" in sentence(tmp_path / "folder")
+    os.mkfifo(tmp_path / "pipe.parquet")
+    assert "is not a readable manifest (a pipe, " in sentence(tmp_path / "pipe.parquet")
 
 
 def test_parquet_of_others_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.parquet"
     pq.write_table(pa.table({"task": ["x"], "archive": [b""]}), path)
-    assert sentence(path) == (f"{path} is not a manifest of this envgen (schema none, expected 4)")
+    assert sentence(path) == (
+        f"{path} is not a manifest of this envgen (schema none, expected 4): name a Parquet file "
+        "that `envgen run` or `envgen export dataset` wrote"
+    )
 
 
 def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
@@ -299,7 +305,7 @@ def test_a_file_of_ours_without_a_column_that_is_needed_is_refused(tmp_path: Pat
 def test_rejections_are_no_manifest(tmp_path: Path) -> None:
     path = tmp_path / "rejections.parquet"
     parquet.write_rejections(path, [])
-    assert sentence(path) == f"{path} does not hold what is needed (column archive)"
+    assert sentence(path).startswith(f"{path} does not hold what is needed (column archive): ")
 
 
 def test_columns_of_another_type_are_refused(tmp_path: Path) -> None:
@@ -309,7 +315,7 @@ def test_columns_of_another_type_are_refused(tmp_path: Path) -> None:
         [(name, pa.int64()) for name in names], metadata={"envgen.schema_version": "1"}
     )
     pq.write_table(pa.Table.from_pylist([dict.fromkeys(names, 1)], schema), path)
-    assert sentence(path) == f"{path} does not hold what is needed (column task)"
+    assert sentence(path).startswith(f"{path} does not hold what is needed (column task): ")
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -76,7 +76,7 @@ def test_the_command_line_loads_nothing_heavy() -> None:
         "import sys, envgen.cli\n"
         f"print([m for m in {HEAVY!r} if m in sys.modules])\n"
         "ours = {m.split('.')[1] for m in sys.modules if m.startswith('envgen.')}\n"
-        "print(ours - {'errors', 'cli'})"
+        "print(ours - {'errors', 'cli', 'plural'})"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
@@ -109,7 +109,7 @@ WRONG = {
     "huge n": (["sample", "--n", "10000001"], "sample.n: Input should be less than or equal to"),
     "more than there are": (
         ["sample", "--n", "10000000", "--author", "procedural", "--set", FAMILIES],
-        "specs were asked for, but only",
+        "specs were asked for, but there are only",
     ),
     "unknown author": (["run", "--author", "nobody"], "author.name: Input should be 'procedural'"),
     "no model": (["run", "--author", "llm", "--n", "1"], "the llm author needs a model: --model"),
@@ -182,7 +182,7 @@ WRONG = {
     "empty name": (["sample", "--run", ""], "--run '': a run's name has letters"),
     "hostile name": (["report", "--run", "a\x1b[2Jb"], "a run's name has letters"),
     "nothing to forget": (["ledger", "forget"], "name what to forget: --step STEP, --task TASK"),
-    "no manifest": (["build", "--from", "no.parquet"], "no.parquet is not a readable manifest: "),
+    "no manifest": (["build", "--from", "no.parquet"], "no.parquet is not a readable manifest ("),
     "no manifest to export": (["export", "o", "--from", "no.parquet"], "not a readable manifest"),
     "unknown base": (["bases", "build", "nope"], "there is no base 'nope': known are "),
     "missing engine": (
@@ -509,6 +509,27 @@ def test_export_writes_the_folders_of_a_manifest(envgen: Envgen, tmp_path: Path)
     assert (done.returncode, done.stderr) == (0, "0 task folders in out\n")
 
 
+def test_one_is_said_in_the_singular(envgen: Envgen, tmp_path: Path) -> None:
+    drawn = envgen("sample", "--n", "1", "--author", "procedural", "--set", FAMILIES)
+    assert drawn.stderr.splitlines()[0] == "1 spec in data/runs/default/specs.parquet"
+    made = envgen("generate", "--set", FAMILIES)
+    assert made.stderr.splitlines()[-1] == "1 draft in data/runs/default/drafts"
+    sample = Path(__file__).parents[2] / "data/sample/manifest.parquet"
+    one = next(iter(parquet.read(sample)))
+    parquet.write_manifest(tmp_path / "m.parquet", [one])
+    done = envgen("export", "out", "--from", "m.parquet")
+    assert done.stderr.splitlines() == [
+        "1 task folder in out", "1 of them was never audited: `envgen audit` does that"
+    ]  # fmt: skip
+    done = envgen("export", "dataset", "set", "--from", "m.parquet")
+    assert done.stderr.splitlines()[0] == "1 task in 1 file below set"
+    assert "\n1 terminal task for agents: each an" in (tmp_path / "set/README.md").read_text()
+    (tmp_path / "set" / "README.md").write_text("changed")
+    done = envgen("export", "verify", "set")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == "1 fault: this is not what was published"
+
+
 # -- Ctrl-C ------------------------------------------------------------------------------------
 
 
@@ -532,7 +553,9 @@ def test_ctrl_c_finishes_what_is_in_work_and_the_same_command_continues(
     _, stderr = process.communicate(timeout=240)
     assert process.returncode == 3, stderr
     assert "finishing what is in work; press Ctrl-C again to cancel it" in stderr
-    assert stderr.splitlines()[-1].endswith("are unfinished: the same command continues")
+    assert re.fullmatch(
+        r"(1 task is|2 tasks are) unfinished: the same command continues", stderr.splitlines()[-1]
+    )
     assert "Traceback" not in stderr
     manifest = tmp_path / "data/runs/default/manifest.parquet"
     assert pq.read_table(manifest).num_rows in (0, 1)  # the one that was in work

@@ -423,7 +423,7 @@ def test_every_signature_is_given_out_and_not_one_more(
     for seed in range(5):
         rows = list(axes.sample(CATALOGUE, seed, most, support=support))
         assert len({signature(row) for row in rows}) == most
-    with pytest.raises(Misconfigured, match=f"{most + 1} specs .* only {most} distinct"):
+    with pytest.raises(Misconfigured, match=f"{most + 1} specs .* only {most} distinct "):
         axes.sample(CATALOGUE, 0, most + 1, support=support)
 
 

@@ -136,7 +136,7 @@ def test_a_wrong_count_is_not_whole() -> None:
     found = read(answer(TORTURE, count=12), NONCE)
     assert found.files == TORTURE
     assert not found.whole
-    assert found.warnings == (f"the closing count says 12, and there are {len(TORTURE)} files",)
+    assert found.warnings == (f"the closing count says 12, and {len(TORTURE)} files are there",)
 
 
 # -- what is wrong is said -----------------------------------------------------------------------

@@ -16,7 +16,7 @@ import pytest
 
 from envgen import axes
 from envgen.authors.procedural import chosen, composition, names, rng_of
-from envgen.authors.procedural.family import Composition
+from envgen.authors.procedural.family import Composition, article, introduced
 from envgen.digest import digest
 from envgen.lint import lint
 from envgen.records import Environment, TaskDraft, TaskSpec
@@ -93,6 +93,68 @@ def test_drafts_of_a_family_are_well_formed(name: str) -> None:
                 limits=one.limits,
             )
         )
+
+
+PERSONAS = {
+    "archivist working": "an archivist working",
+    "photographer merging": "a photographer merging",
+    "operations engineer": "an operations engineer",
+    "university lecturer": "a university lecturer",
+    "undergraduate on duty": "an undergraduate on duty",
+    "hourly paid clerk": "an hourly paid clerk",
+    "hospital registrar": "a hospital registrar",
+    "only administrator of a small company": "the only administrator of a small company",
+    "head of a project": "the head of a project",
+    "manager of a list": "the manager of a list",
+    "release manager with a bundle": "a release manager with a bundle",
+    "second-level support at a provider": "second-level support at a provider",
+    "customer support engineer": "a customer support engineer",
+    "the last one here": "the last one here",
+    "an auditor": "an auditor",
+}
+
+
+def test_personas_are_introduced_with_their_article() -> None:
+    assert {persona: introduced(persona) for persona in PERSONAS} == PERSONAS
+    words = ("hour", "euro", "one-off", "union", "urn", "utility", "usual one", "island", "Zone")
+    assert [article(word) for word in words] == ["an", "a", "a", "a", "an", "a", "a", "an", "a"]
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_instruction_introduces_its_persona_once(name: str) -> None:
+    """In its first sentences."""
+    for spec, one in zip(specs(name), made(name), strict=True):
+        said = " ".join(one.instruction.split())
+        whom = f"I am {introduced(spec.persona)}"
+        assert re.search(rf"{re.escape(whom)}[.,;]", said[:600]), said[:600]
+        assert said.count(spec.persona) == 1
+
+
+SLIPS = {
+    "two spaces": r"\S  +\S",
+    "a space at an end": r" \n",
+    "empty lines": r"\n\n\n|\n\n\Z|[^\n]\Z",
+    "a before a vowel": r"(\ba|[.:;] A) (?!one\b|or\b)[aeio][a-z]",
+    "an before a consonant": r"\b[Aa]n (?!ho[nu])[b-df-hj-np-tv-z]",
+    "one of several": r"(?<!version )(?<![\w.,:/-])1 (?!is\b|has\b|was\b)[a-z]+s\b",
+    "a word twice": r"\b([a-z]{2,}) \1\b",
+    "odd marks": r"\s[,;]|[,;:] ?[,;:]|[,;:] ?\.(?!\.)|\{\{|\}\}",
+    "nothing": r"\bNone\b",
+}
+
+
+@pytest.mark.parametrize("name", names())
+def test_instructions_have_no_slips_of_the_pen(name: str) -> None:
+    found = set[tuple[str, str]]()
+    for one in made(name):
+        prose = re.sub(r"```.*?```", "```", one.instruction, flags=re.DOTALL)
+        prose = re.sub(r"`[^`\n]*`", "§", prose)
+        lines = prose.split("\n")
+        prose = "\n".join("§" if line[:4] == "    " else line.lstrip() for line in lines)
+        for slip, pattern in SLIPS.items():
+            if slipped := re.search(pattern, prose):
+                found.add((slip, prose[max(0, slipped.start() - 30) : slipped.end() + 20]))
+    assert found == set()
 
 
 @pytest.mark.parametrize("name", names())

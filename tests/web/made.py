@@ -93,6 +93,24 @@ def strange(folder: RunFolder, golden: TaskDraft) -> RunFolder:
     return folder
 
 
+def single(folder: RunFolder, golden: TaskDraft) -> RunFolder:
+    """A run of one task with one finding, trial, mutant, attempt at repair and episode."""
+    folder.path.mkdir(parents=True)
+    task = _built(golden)
+    parquet.write_manifest(folder.manifest, [_row(task)])
+    report = _audit(task, 2)
+    trials = (_trial("filling", "plain", 0.5),)
+    report = report.model_copy(update={"trials": trials, "mutants": 1, "survivors": ("m0",)})
+    audits.write(folder.audits, [audits.row(report, "proven")])
+    audits.label_manifest(folder.manifest, folder.audits)
+    repairs.write(folder.repairs, [repairs.row(_mended(task, 3))])
+    file = folder.rollouts / rollouts.name_of("openai:small", "ab12cd34")
+    rows = [rollouts.row(task, _episode(task, "openai:small", 0, 1.0), [])]
+    rollouts.write(file, rows, {(row["task"], row["sample"]) for row in rows})
+    rollouts.note_manifest(folder.manifest, folder.rollouts)
+    return folder
+
+
 def _row(task: BuiltTask) -> parquet.Row:
     return parquet.manifest_row(task, harbor.folder(task, config.RunConfig().export))
 

@@ -135,7 +135,7 @@ COUNTED = """async () => {
     if (!Number.isInteger(number)) continue;
     link.click();
     await new Promise((done) => setTimeout(done, 0));
-    const left = told.textContent.match(/of ([\\d,]+) tasks/)?.[1].replaceAll(",", "");
+    const left = told.textContent.match(/of ([\\d,]+) tasks?/)?.[1].replaceAll(",", "");
     if (Number(left) !== number) wrong.push([link.dataset.only, number, told.textContent]);
   }
   return [document.querySelectorAll("a[data-only]").length, wrong];

@@ -2,18 +2,23 @@
 
 import hashlib
 import json
+import re
 from pathlib import Path
 
 import pytest
 
-from envgen.report import Report
+from envgen.config import RunConfig
+from envgen.records import TaskDraft
+from envgen.report import Report, report
 from envgen.report.facts import KEPT, Kills, Mix, Outcome, Probe, Refusal, Step, Task
 from envgen.runs import RunFolder
 from envgen.tables import report_tables
 from envgen.web.measures import spending, weight
+from envgen.web.site import Site
 from envgen.web.tables import only
 from envgen.web.tasklist import task_list
 from envgen.web.visible import Cut, cut, file_text, size, visible
+from tests.web import made
 
 
 def test_the_funnel_and_its_reasons(found: Report) -> None:
@@ -167,3 +172,23 @@ def test_sizes_in_words() -> None:
     assert [size(n) for n in (0, 999, 1000, 24_810, 2.5e6, 3e12)] == [
         "0 B", "999 B", "1.0 kB", "24.8 kB", "2.5 MB", "3000.0 GB",
     ]  # fmt: skip
+
+
+def test_one_of_everything_is_said_in_the_singular(
+    golden: TaskDraft, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = made.single(RunFolder(tmp_path / "run"), golden)
+    measured = report(folder, RunConfig())
+    site = Site(folder, measured)
+    name = measured.tasks[0].task
+    pages = [site.answer(path)[1].html for path in (("",), ("task", name))]
+    text = " ".join(re.sub(r"<[^>]*>", " ", page) for page in pages)
+    report_tables(measured)
+    text = " ".join((text + capsys.readouterr().out).split())
+    for said in (
+        "1 task kept of 1", "1 task was audited", "of 1 mutant ", "0 of 1 task, in 1 attempt.",
+        "the first 1 of 1 task, not sorted", "1 finding, 1 trial ", "1 episode ", "1 row ",
+    ):  # fmt: skip
+        assert said in text
+    kinds = "tasks|files|trials|findings|mutants|episodes|attempts|calls|tokens|turns|rows|repairs"
+    assert re.findall(rf"\b1 (?:[a-z]+ )?(?:{kinds})\b.*", text) == []

@@ -23,6 +23,7 @@ from typing import Literal
 
 from envgen.digest import digest, short
 from envgen.files import File, FileTree
+from envgen.plural import many
 
 MOST_FILES = 64
 MOST_CHARS = 16 << 20
@@ -168,7 +169,9 @@ def _blocks(text: str, nonce: str) -> Answer:
             break
     files, count, warnings = reading.files, reading.count, reading.warnings
     if count not in (None, len(files)) and not trouble:
-        warnings.append(f"the closing count says {count}, and there are {len(files)} files")
+        warnings.append(
+            f"the closing count says {count}, and {many(len(files), 'file is', 'files are')} there"
+        )
     whole = not trouble and reading.block is None and count == len(files)
     return _answer(files, whole, trouble, "blocks", warnings, "\n".join(reading.outside))
 

@@ -6,6 +6,7 @@ A family is a folder: `__init__.py` holds `FAMILY`, and `task/` the files that i
 
 import hashlib
 import random
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -70,9 +71,17 @@ def rng_of(spec: TaskSpec, family: str) -> random.Random:
 
 def introduced(persona: str) -> str:
     """A persona as the object of "I am"."""
-    if persona.startswith("only "):
+    if re.match(r"(a|an|the) |\S+ support (at|for|of) ", persona):  # has an article, or takes none
+        return persona
+    if re.match(r"only |(build keeper|head|leader|manager) of ", persona):
         return f"the {persona}"
-    return f"an {persona}" if persona[:1].lower() in "aeio" else f"a {persona}"
+    return f"{article(persona)} {persona}"
+
+
+def article(phrase: str) -> str:
+    """`a` or `an`, as the first word sounds."""
+    vowel = r"(?!eu|onc?e\b|u[bnt]i|us[eu])[aeiou]|h(eir|onest|our)"
+    return "an" if re.match(vowel, phrase, re.IGNORECASE) else "a"
 
 
 class Material:
@@ -85,4 +94,4 @@ class Material:
         return (self.folder / name).read_text()
 
     def render(self, name: str, **values: object) -> str:
-        return render(self.folder / name, **values)
+        return render(self.folder / name, article=article, **values)

@@ -6,6 +6,7 @@
     return node;
   };
   const grouped = (value) => value.toLocaleString("en-US");
+  const many = (count, one) => `${grouped(count)} ${one}${count === 1 ? "" : "s"}`;
   const compare = (a, b) => (a === null ? 1 : b === null ? -1
     : typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true }));
 
@@ -56,7 +57,7 @@
           row.hidden = !row.textContent.toLowerCase().includes(wanted);
           left += !row.hidden;
         }
-        told.textContent = wanted ? `${grouped(left)} of ${grouped(rows.length)} rows` : "";
+        told.textContent = wanted ? `${grouped(left)} of ${many(rows.length, "row")}` : "";
       });
       search.input.setAttribute("aria-label", `Filter: ${table.caption.textContent}`);
       const tools = make("div", { className: "tools" }, search.label, told);
@@ -155,7 +156,7 @@
     }))));
     const last = state.first + page.length;
     told.textContent = page.length
-      ? `${grouped(state.first + 1)} to ${grouped(last)} of ${grouped(state.rows.length)} tasks` : "no task";
+      ? `${grouped(state.first + 1)} to ${grouped(last)} of ${many(state.rows.length, "task")}` : "no task";
     back.disabled = state.first === 0;
     forth.disabled = last >= state.rows.length;
   };

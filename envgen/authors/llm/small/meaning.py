@@ -11,6 +11,7 @@ from statistics import median
 
 from envgen.authors.llm.small.data import Column, Data, Row, Table
 from envgen.authors.llm.small.items import GROUPED, NOTHING, Item, Where
+from envgen.plural import many
 
 
 class Ambiguous(ValueError):
@@ -21,7 +22,7 @@ def lines(item: Item, table: Table) -> list[str]:
     """The item's lines of the report. Raises Ambiguous when the table does not decide them."""
     rows = [row for row in table.rows if _holds(item.where, table, row)]
     if item.where.column != NOTHING and not 2 <= len(rows) < len(table.rows):
-        raise Ambiguous(f"{item.label}: the condition keeps {len(rows)} records")
+        raise Ambiguous(f"{item.label}: the condition keeps {many(len(rows), 'record')}")
     if item.ask not in GROUPED:
         return [f"{item.label}: {_one(item, table, rows)}"]
     place, found = table.place(item.by), []

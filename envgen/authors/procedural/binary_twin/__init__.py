@@ -9,7 +9,7 @@ from pathlib import Path
 from envgen.authors.fixtures.recipe import Recipe
 from envgen.authors.procedural.binary_twin import codec, devices, payloads, probes
 from envgen.authors.procedural.binary_twin.payloads import Params
-from envgen.authors.procedural.family import Composition, Family, Material
+from envgen.authors.procedural.family import Composition, Family, Material, introduced
 from envgen.files import FileTree
 from envgen.records import InitialState, Limits, TaskSpec
 
@@ -25,7 +25,8 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
     samples = _samples(params, rng)
     tool, ending = params["tool"], {"python": "py", "c": "c"}[spec.language]
     words = {
-        "spec": spec, "device": device, "p": params, "opening": rng.randrange(3),
+        "spec": spec, "who": introduced(spec.persona),
+        "device": device, "p": params, "opening": rng.randrange(3),
         "mark": MARKS[params["separator"]], "series": device.series[0],
         "source": f"{tool}.{ending}",
         "example": [samples[f"values.{end}"].split("\n")[0] for end in ("txt", "answers")],

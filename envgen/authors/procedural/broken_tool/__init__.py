@@ -18,7 +18,7 @@ from envgen.authors.procedural.broken_tool.model import (
     with_params,
 )
 from envgen.authors.procedural.broken_tool.night import Evidence, Job, Tool
-from envgen.authors.procedural.family import Composition, Family, Material
+from envgen.authors.procedural.family import Composition, Family, Material, introduced
 from envgen.files import FileTree
 from envgen.records import InitialState, Limits, TaskSpec
 
@@ -142,7 +142,8 @@ def _words(
     line, got, wanted = failed[0].difference()
     program = spec.language == "c"
     return {
-        "spec": spec, "p": case.params, "tool": name, "source": f"{name}.{ending}",
+        "spec": spec, "who": introduced(spec.persona),
+        "p": case.params, "tool": name, "source": f"{name}.{ending}",
         "ending": ending, "about": kind.about, "owner": rng.choice(kind.owners),
         "opening": rng.randrange(3), "faults": len(case.faults), "repro_lines": repro_lines,
         "log": rng.choice(("nightly.log", "night.log", "batch.log", "jobs.log")),

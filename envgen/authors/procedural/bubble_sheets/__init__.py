@@ -10,7 +10,7 @@ import statistics
 from typing import Any
 
 from envgen.authors.fixtures.recipe import Recipe
-from envgen.authors.procedural.family import Composition, Family, Material
+from envgen.authors.procedural.family import Composition, Family, Material, introduced
 from envgen.files import FileTree
 from envgen.records import InitialState, Limits, TaskSpec
 
@@ -49,7 +49,8 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
     lines += [",".join([str(number), *answers[number]]) for number in sorted(numbers)]
     compare = [_compared(n, answers, group, groups) for n in range(questions)]
     words: dict[str, Any] = {
-        "spec": spec, "complex": complex_, "questions": questions, "count": count, "bits": BITS,
+        "who": introduced(spec.persona),
+        "complex": complex_, "questions": questions, "count": count, "bits": BITS,
         "groups": groups, "plan": plan, "header": header, "opening": rng.choice(OPENINGS),
         "folder": rng.choice(("survey", "sheets", "forms", "poll")),
         "first": min(one["file"] for one in plan["sheets"]),

@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from envgen.authors.procedural.family import Composition, Family, Material
+from envgen.authors.procedural.family import Composition, Family, Material, introduced
 from envgen.files import FileTree
 from envgen.records import InitialState, Limits, TaskSpec
 
@@ -34,7 +34,8 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
     numbers = {word: draw_numbers(kind, rng) for word, kind in commands.items()}
     lang = LANGUAGES[spec.language]
     words: dict[str, Any] = {
-        "spec": spec, "complex": complex_, "commands": commands, "numbers": numbers,
+        "who": introduced(spec.persona),
+        "complex": complex_, "commands": commands, "numbers": numbers,
         "stateful": STATEFUL, "unknown": rng.choice(UNKNOWN), "tool": rng.choice(TOOLS),
         "lang": {**lang, "files": len(commands) + 1 + bool(lang["helper"])},
         "features": [f"{word}.{lang['ending']}" for word in commands],

@@ -8,7 +8,7 @@ import random
 from typing import Any
 
 from envgen.authors.fixtures.recipe import Recipe
-from envgen.authors.procedural.family import Composition, Family, Material
+from envgen.authors.procedural.family import Composition, Family, Material, introduced
 from envgen.files import FileTree
 from envgen.records import InitialState, Limits, TaskSpec
 
@@ -44,7 +44,8 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
     ]
     truth = _truth(kind, runs, plan, law, constant, rng)
     words = {
-        "spec": spec, "kind": kind, "films": films, "law": law, "rate": plan["rate"],
+        "who": introduced(spec.persona),
+        "kind": kind, "films": films, "law": law, "rate": plan["rate"],
         "wide": plan["wide"], "high": plan["high"], "fit": kind.fit, "ahead": truth["ahead"],
         "tolerance": truth["law"].get(kind.constant[0], {}).get("tolerance", 0),
         "opening": rng.choice(OPENINGS), "reading": READING[films[0]["file"][-3:]],

@@ -79,7 +79,7 @@ def _words(spec: TaskSpec, world: World, data: Dataset, rng: random.Random) -> d
     cutoff = world.start + timedelta(days=int(world.train_days * rng.uniform(0.72, 0.8)))
     later = world.start + timedelta(days=world.train_days)
     return {
-        "persona": introduced(spec.persona),
+        "who": introduced(spec.persona),
         "s": scenario,
         "target": scenario.target,
         "drivers": world.drivers,

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from envgen.authors.procedural.family import Composition, Family, Material
+from envgen.authors.procedural.family import Composition, Family, Material, introduced
 from envgen.authors.procedural.input_gate import scenarios, traffic
 from envgen.authors.procedural.input_gate.traffic import Review, Source
 from envgen.files import FileTree
@@ -29,7 +29,8 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
     corpora = traffic.draw_corpora(rng, source, HIDDEN_EACH, set(review.lines))
     ending = "py" if spec.language == "python" else "sh"
     words = {
-        "spec": spec, "scenario": scenario, "source": source, "p": source.policy,
+        "spec": spec, "who": introduced(spec.persona),
+        "scenario": scenario, "source": source, "p": source.policy,
         "answers": rng.choice(ANSWERS), "opening": rng.randrange(3), "ending": ending,
         "stem": f"{scenario.name}_gate", "gate": f"gate/{scenario.name}_gate.{ending}",
         "tool": "python3" if ending == "py" else "bash", "example": _example(rng, source),

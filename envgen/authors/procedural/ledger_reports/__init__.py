@@ -7,7 +7,7 @@ import random
 import shlex
 from dataclasses import dataclass, replace
 
-from envgen.authors.procedural.family import Composition, Family, Material
+from envgen.authors.procedural.family import Composition, Family, Material, introduced
 from envgen.authors.procedural.ledger_reports import ledger as ledgers
 from envgen.authors.procedural.ledger_reports import rules as rule_sets
 from envgen.authors.procedural.ledger_reports.ledger import Ledger, Query
@@ -44,9 +44,7 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
     sections = [_with_header(rules, a) for a in answers]
     return Composition(
         title=f"Report on {rules.scenario.events} of {rules.database}",
-        instruction=MATERIAL.render(
-            "instruction.md.j2", persona=spec.persona, article=article(spec.persona), **values
-        ),
+        instruction=MATERIAL.render("instruction.md.j2", who=introduced(spec.persona), **values),
         files=FileTree({_dump_path(rules).lstrip("/"): ledgers.dump(rules, books[0])}),
         tests=_tests(rules, books, runs, sections),
         solution=_solution(values),
@@ -61,10 +59,6 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
         ),
         secrets=_secrets(sections),
     )
-
-
-def article(phrase: str) -> str:
-    return "an" if phrase[:1].lower() in "aeiou" else "a"
 
 
 def _dump_path(rules: Rules) -> str:
@@ -135,7 +129,6 @@ def _values(rules: Rules, example: Run) -> dict[str, object]:
         "unit": 10 if rules.period == "month" else 7,
         "shown_states": rules.scenario.states[: 3 if rules.ignores else 4],
         "region_word": region_word,
-        "region_article": article(rules.scenario.region),
         "arguments": arguments,
         "two_days": rules.period in ("range", "until"),
         "sep_quoted": _quoted(rules.sep),

@@ -7,7 +7,7 @@ import json
 import random
 from typing import Any
 
-from envgen.authors.procedural.family import Composition, Family, Material
+from envgen.authors.procedural.family import Composition, Family, Material, introduced
 from envgen.files import FileTree
 from envgen.records import InitialState, TaskSpec
 
@@ -36,7 +36,8 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
         for count, stem in zip((OLD, NEW, FRESH), stems, strict=True)
     ]
     words: dict[str, Any] = {
-        **drawn, "spec": spec, "complex": complex_, "lang": lang, "header": header, "count": NEW,
+        **drawn, "who": introduced(spec.persona),
+        "complex": complex_, "lang": lang, "header": header, "count": NEW,
         "folder": model.name, "sets": rng.choice(("new_sets.csv", "wanted.csv", "sweep.csv")),
         "results": rng.choice(("results.csv", "sweep_results.csv", "table.csv")),
         "program": rng.choice(("model.py", "rerun.py", f"{model.name}.py")),

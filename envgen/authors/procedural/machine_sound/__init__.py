@@ -8,7 +8,7 @@ import random
 from typing import Any
 
 from envgen.authors.fixtures.recipe import Recipe
-from envgen.authors.procedural.family import Composition, Family, Material
+from envgen.authors.procedural.family import Composition, Family, Material, introduced
 from envgen.files import FileTree
 from envgen.records import InitialState, Limits, TaskSpec
 
@@ -52,7 +52,8 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
     fresh = _clips(rng, classes, 14, 6, "") if complex_ else []
     folder = f"{stem}-{rng.randrange(10, 99)}"
     words: dict[str, Any] = {
-        "spec": spec, "complex": complex_, "machines": machines, "machine": machine,
+        "who": introduced(spec.persona),
+        "complex": complex_, "machines": machines, "machine": machine,
         "classes": classes, "texts": _texts(machine), "folder": folder, "train": len(train),
         "new": len(new), "goal": GOAL, "opening": rng.choice(OPENINGS), "seconds": 0.6,
     }  # fmt: skip

@@ -7,7 +7,7 @@ import json
 import random
 from typing import Any
 
-from envgen.authors.procedural.family import Composition, Family, Material
+from envgen.authors.procedural.family import Composition, Family, Material, introduced
 from envgen.files import FileTree
 from envgen.records import InitialState, Limits, TaskSpec
 
@@ -37,7 +37,7 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
     opening, folder = rng.choice(STORIES)
     ports = rng.sample(range(5300, 9900), 2)
     words: dict[str, Any] = {
-        "spec": spec, "complex": complex_, "features": features, "zone": domain,
+        "who": introduced(spec.persona), "complex": complex_, "features": features, "zone": domain,
         "folder": folder, "opening": opening, "file": f"{domain.split('.')[0]}.zone",
         "dns": ports[0], "http": ports[1], "noun": rng.choice(("records", "names", "entries")),
         "stats": rng.choice(("stats", "counts", "questions")),

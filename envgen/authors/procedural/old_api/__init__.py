@@ -10,7 +10,7 @@ import zlib
 from base64 import b64encode
 from typing import Any
 
-from envgen.authors.procedural.family import Composition, Family, Material
+from envgen.authors.procedural.family import Composition, Family, Material, introduced
 from envgen.files import FileTree
 from envgen.records import InitialState, Limits, TaskSpec
 
@@ -51,7 +51,8 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
     names = {new: rng.choice(NAMES[new]) for new in PAIRS.values()}
     faults = sorted(rng.sample([PAIRS[f] for f in functions], 3 if complex_ else 1))
     words: dict[str, Any] = {
-        "spec": spec, "complex": complex_, "package": rng.choice(PACKAGES), "functions": functions,
+        "who": introduced(spec.persona),
+        "complex": complex_, "package": rng.choice(PACKAGES), "functions": functions,
         "n": names, "faults": faults, "signatures": _signatures(names),
         "symptom": "; ".join(SYMPTOMS[fault] for fault in faults) + ".",
         "opening": rng.choice(OPENINGS), "callers": rng.choice(("dozens", "hundreds", "most")),

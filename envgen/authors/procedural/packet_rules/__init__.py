@@ -9,7 +9,7 @@ import random
 import zlib
 from base64 import b64encode
 
-from envgen.authors.procedural.family import Composition, Family, Material
+from envgen.authors.procedural.family import Composition, Family, Material, introduced
 from envgen.files import File, FileTree
 from envgen.records import InitialState, TaskSpec
 
@@ -36,7 +36,8 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
     samples = _samples(corpora, rng)
     name = rng.choice(("edge", "core", "border", "north", "wing-b"))
     most = len(rules) * 2 + 6
-    words = {"spec": spec, "short": short, "statements": statements, "inside": site.inside,
+    words = {"who": introduced(spec.persona),
+             "short": short, "statements": statements, "inside": site.inside,
              "filter": name, "most": most, "former": site.former,
              "opening": rng.randrange(3)}  # fmt: skip
     tool = _plain("../packets.py") + "\n\n" + _plain("fwsim_main.py")
@@ -115,14 +116,14 @@ def _corpora(
     statements: tuple[Statement, ...], site: Site, rng: random.Random
 ) -> dict[str, dict[str, list[str]]]:
     """For each statement the packets around its rules, by what becomes of them."""
-    rules = packets.parsed("\n".join(ordered(statements)))  # type: ignore[no-untyped-call]
+    rules = packets.parsed("\n".join(ordered(statements)))
     found: dict[str, dict[str, list[str]]] = {}
     for statement in statements:
         sides: dict[str, dict[str, None]] = {"allow": {}, "deny": {}}
         for _ in range(8 if statement.place == REPLIES else 3):
             for rule in statement.rules:
                 for one in around(rule, site, rng):
-                    sides[packets.verdict(rules, one)][one] = None  # type: ignore[no-untyped-call]
+                    sides[packets.verdict(rules, one)][one] = None
         found[statement.name] = {side: sorted(ones) for side, ones in sides.items()}
     return found
 

@@ -1,8 +1,14 @@
-# mypy: ignore-errors
 """Packet filter rules: what they say, and what becomes of a packet. Also the text of `fwsim`."""
+
+from __future__ import annotations
 
 import ipaddress
 import re
+from typing import Optional
+
+Range = tuple[int, int]
+Rule = tuple[str, Optional[str], Range, Range, Range, Optional[str]]
+"""Action, protocol, sources, targets, ports, state; None fits everything."""
 
 RULE = re.compile(
     r"(allow|deny)(?: (tcp|udp|icmp))? from (\S+) to (\S+)"
@@ -10,15 +16,15 @@ RULE = re.compile(
 )
 
 
-def block(text):
+def block(text: str) -> Range:
     """(first, last) address of `any`, an address or a network, as numbers."""
     network = ipaddress.IPv4Network("0.0.0.0/0" if text == "any" else text)
     return int(network.network_address), int(network.broadcast_address)
 
 
-def parsed(text):
+def parsed(text: str) -> list[Rule]:
     """The rules of a file; ValueError names the line that is none."""
-    rules = []
+    rules: list[Rule] = []
     for number, line in enumerate(text.splitlines(), 1):
         words = " ".join(line.split("#")[0].split())
         if not words:
@@ -36,7 +42,7 @@ def parsed(text):
     return rules
 
 
-def verdict(rules, packet):
+def verdict(rules: list[Rule], packet: str) -> str:
     """What the first rule that fits a line `PROTO SOURCE TARGET PORT STATE` says, else `deny`."""
     proto, source, target, port, state = packet.split()
     place = int(ipaddress.IPv4Address(source)), int(ipaddress.IPv4Address(target))

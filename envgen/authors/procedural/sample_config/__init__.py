@@ -8,7 +8,7 @@ import random
 from typing import Any
 
 from envgen.authors.fixtures.recipe import Recipe
-from envgen.authors.procedural.family import Composition, Family, Material
+from envgen.authors.procedural.family import Composition, Family, Material, introduced
 from envgen.files import FileTree
 from envgen.records import InitialState, TaskSpec
 
@@ -37,18 +37,19 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
     recipe: dict[str, str] = {}
     rows: list[str] = []
     for name in names:
-        data, config = blocks.draw_sample(rng, campaign, not rows)  # type: ignore[no-untyped-call]
-        rows += blocks.rows(name, config, campaign)  # type: ignore[no-untyped-call]
+        data, config = blocks.draw_sample(rng, campaign, not rows)
+        rows += blocks.rows(name, config, campaign)
         recipe[f"{name}.c"] = MATERIAL.render(
             "sample.c.j2", data=", ".join(map(str, data)), routines=rng.randrange(3, 9),
-            factor=rng.randrange(101, 999, 2), banner=f"svc-{blocks.name(rng)}",  # type: ignore[no-untyped-call]
+            factor=rng.randrange(101, 999, 2), banner=f"svc-{blocks.name(rng)}",
         )  # fmt: skip
     recipe["make.sh"] = "".join(
         f"gcc -O1 -s -Wl,--build-id=none -o /out/{name} {name}.c\n" for name in names
     )
     magic = bytes.fromhex(campaign["magic"])
     words: dict[str, Any] = {
-        "spec": spec, "complex": complex_, "c": campaign, "samples": names, "family": family,
+        "who": introduced(spec.persona),
+        "complex": complex_, "c": campaign, "samples": names, "family": family,
         "folder": f"{family}-{rng.randrange(10, 99)}", "header": HEADER,
         "table": rng.choice(("indicators.csv", "callers.csv", "blocklist.csv")),
         "opening": rng.choice(OPENINGS), "pattern": "".join(f"\\x{b:02x}" for b in magic),

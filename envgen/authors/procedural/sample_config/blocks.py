@@ -1,7 +1,11 @@
-# mypy: ignore-errors
 """Configuration blocks of samples: what they say, and their bytes."""
 
+from __future__ import annotations
+
 import struct
+from collections.abc import Iterator
+from random import Random
+from typing import Any
 
 SYLLABLES = (
     "ka", "lo", "mi", "ren", "tu", "va", "sel", "dor", "pim", "gra", "zon", "bel", "fex", "nor",
@@ -10,13 +14,13 @@ SYLLABLES = (
 ENDS = ("net", "info", "biz", "top", "site", "org")
 
 
-def name(rng):
+def name(rng: Random) -> str:
     return "".join(rng.sample(SYLLABLES, rng.randrange(2, 4)))
 
 
-def draw_config(rng):
+def draw_config(rng: Random) -> dict[str, Any]:
     """Hosts with their ports (None: the usual one), path, minutes, last day as days since 1970."""
-    hosts = {}
+    hosts: dict[str, int | None] = {}
     for _ in range(rng.randrange(1, 4)):
         host = f"{name(rng)}.{rng.choice(ENDS)}"
         if rng.random() < 0.3:
@@ -29,11 +33,11 @@ def draw_config(rng):
     }  # fmt: skip
 
 
-def plain(config, campaign):
+def plain(config: dict[str, Any], campaign: dict[str, Any]) -> bytes:
     """The records of a configuration, each type, length, data."""
     order = ">" if campaign["big"] else "<"
     types = campaign["types"]
-    records = []
+    records: list[list[tuple[int, bytes]]] = []
     for host, port in config["hosts"]:
         part = [(types["host"], host.encode())]
         if port is not None:
@@ -48,7 +52,7 @@ def plain(config, campaign):
     return b"".join(bytes([kind, len(data)]) + data for part in records for kind, data in part)
 
 
-def hidden(data, version, key, step):
+def hidden(data: bytes, version: int, key: int, step: int) -> bytes:
     """The data as a version hides them."""
     if version == 1:
         return bytes(b ^ key for b in data)
@@ -63,7 +67,9 @@ def hidden(data, version, key, step):
     return bytes(out)
 
 
-def block(config, campaign, rng, serial, broken=False):
+def block(
+    config: dict[str, Any], campaign: dict[str, Any], rng: Random, serial: int, broken: bool = False
+) -> bytes:
     """A whole block; a broken one has a wrong sum."""
     order = ">" if campaign["big"] else "<"
     data, key = plain(config, campaign), rng.randrange(1, 256)
@@ -77,7 +83,9 @@ def block(config, campaign, rng, serial, broken=False):
     )
 
 
-def draw_sample(rng, campaign, newest_last=False):
+def draw_sample(
+    rng: Random, campaign: dict[str, Any], newest_last: bool = False
+) -> tuple[bytes, dict[str, Any]]:
     """(bytes, configuration in force): a broken block, an older one and the one that counts."""
     configs = [draw_config(rng) for _ in range(3)]
     serial = rng.randrange(2, 200)
@@ -91,10 +99,10 @@ def draw_sample(rng, campaign, newest_last=False):
     junk = [bytes(rng.randrange(256) for _ in range(rng.randrange(30, 200))) for _ in range(4)]
     magic = bytes.fromhex(campaign["magic"])
     junk[1] += magic + bytes([9, 1, 2])
-    return junk[0] + b"".join(p + j for p, j in zip(parts, junk[1:])), configs[2]  # noqa: B905
+    return junk[0] + b"".join(p + j for p, j in zip(parts, junk[1:])), configs[2]
 
 
-def rows(sample, config, campaign):
+def rows(sample: str, config: dict[str, Any], campaign: dict[str, Any]) -> Iterator[str]:
     """Lines of the table for one sample."""
     for host, port in sorted(config["hosts"]):
         shown = host.replace(".", "[.]") if campaign["defanged"] else host

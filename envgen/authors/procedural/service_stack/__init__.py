@@ -73,7 +73,7 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
 def _words(spec: TaskSpec, stack: Stack, found: Handover, intricate: bool) -> dict[str, Any]:
     probed = [s.name for s in stack.services if s.name != "gate"]
     return {
-        "persona": introduced(spec.persona),
+        "who": introduced(spec.persona),
         "kind": stack.kind,
         "what": NAMES[stack.kind],
         "vendor": f"/srv/{stack.vendor}",

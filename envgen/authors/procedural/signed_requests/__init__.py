@@ -7,7 +7,7 @@ import json
 import random
 from typing import Any
 
-from envgen.authors.procedural.family import Composition, Family, Material
+from envgen.authors.procedural.family import Composition, Family, Material, introduced
 from envgen.files import FileTree
 from envgen.records import InitialState, TaskSpec
 
@@ -32,14 +32,15 @@ OPENINGS = (
 def compose(spec: TaskSpec, rng: random.Random) -> Composition:
     """Rules, keys and one signed example; six kinds of bad requests (moderate) or eleven."""
     complex_ = spec.task_complexity == "complex"
-    rules, keys = scheme.draw_rules(rng, complex_), scheme.draw_keys(rng)  # type: ignore[no-untyped-call]
+    rules, keys = scheme.draw_rules(rng, complex_), scheme.draw_keys(rng)
     keyid = next(iter(keys))
     when, nonce = scheme.START - rng.randrange(9, 90_000), f"{rng.getrandbits(48):012x}"
-    plain = scheme.draw_request(rng)  # type: ignore[no-untyped-call]
-    example = scheme.signed(plain, rules, keyid, keys[keyid]["secret"], when, nonce)  # type: ignore[no-untyped-call]
+    plain = scheme.draw_request(rng)
+    example = scheme.signed(plain, rules, keyid, keys[keyid]["secret"], when, nonce)
     yes, no = rng.choice((("accept", "refuse"), ("ok", "bad"), ("pass", "stop"), ("200", "401")))
     words: dict[str, Any] = {
-        "spec": spec, "complex": complex_, "r": rules, "between": repr(rules["between"]),
+        "who": introduced(spec.persona),
+        "complex": complex_, "r": rules, "between": repr(rules["between"]),
         "shell_between": "\n" if rules["between"] == "\n" else "|", "yes": yes, "no": no,
         "folder": rng.choice(("gates", "meters", "boxes", "pumps", "signing")),
         "texts": _texts(rules), "example_key": keyid, "example_when": when,
@@ -56,7 +57,7 @@ def compose(spec: TaskSpec, rng: random.Random) -> Composition:
              "keys.csv": "".join(f"{line}\n" for line in table)}  # fmt: skip
     ways = [*WRONG, "raw_query"] if rules["sorted"] else list(WRONG)
     return Composition(
-        title=f"Signed requests of {words['folder']}, made in Bash and judged in Python",
+        title="Signed requests, made in Bash and judged in Python",
         instruction=MATERIAL.render("instruction.md.j2", **words),
         files=FileTree({f"{home}/{name}": text for name, text in given.items()}),
         tests=FileTree({"check.py": MATERIAL.text("check.py"),

@@ -1,16 +1,19 @@
-# mypy: ignore-errors
 """How requests are signed: drawn rules, the signature, and requests good and bad."""
+
+from __future__ import annotations
 
 import hashlib
 import hmac
 from datetime import date, timedelta
+from random import Random
+from typing import Any
 
 PARTS = ("method", "path", "query", "headers", "body", "time", "nonce")
 DAY = 86400
 START = 1_750_000_000
 
 
-def draw_rules(rng, complex_):
+def draw_rules(rng: Random, complex_: bool) -> dict[str, Any]:
     order = list(PARTS)
     rng.shuffle(order)
     names = ("host", "content-type", "x-device", "x-tenant", "x-trace")
@@ -25,9 +28,9 @@ def draw_rules(rng, complex_):
     }  # fmt: skip
 
 
-def draw_keys(rng):
+def draw_keys(rng: Random) -> dict[str, dict[str, Any]]:
     """Key id -> secret in hex, first and last second, withdrawn or not."""
-    keys = {}
+    keys: dict[str, dict[str, Any]] = {}
     for number in range(4):
         first = START - rng.randrange(20, 60) * DAY
         keys[f"k{rng.randrange(100, 999)}{'abcd'[number]}"] = {
@@ -38,20 +41,20 @@ def draw_keys(rng):
     return keys
 
 
-def split(text):
+def split(text: str) -> tuple[str, str, str, dict[str, str], str]:
     """(method, path, query, headers, body); headers by lower-case name, trimmed."""
     head, _, body = text.partition("\n\n")
     first, *lines = head.split("\n")
     method, target = first.split(" ", 1)
     path, _, query = target.partition("?")
-    headers = {}
+    headers: dict[str, str] = {}
     for line in lines:
         name, _, value = line.partition(":")
         headers.setdefault(name.strip().lower(), " ".join(value.split()))
     return method, path, query, headers, body
 
 
-def canonical(text, rules, when, nonce):
+def canonical(text: str, rules: dict[str, Any], when: int, nonce: str) -> str:
     method, path, query, headers, body = split(text)
     pairs = query.split("&")
     fields = ";".join(f"{name}:{headers.get(name, '')}" for name in rules["headers"])
@@ -60,10 +63,12 @@ def canonical(text, rules, when, nonce):
         "query": "&".join(sorted(pairs, key=str.encode)) if rules["sorted"] else query,
         "body": hashlib.new(rules["hash"], body.encode()).hexdigest(), "time": str(when),
     }  # fmt: skip
-    return rules["between"].join(parts[name] for name in rules["order"])
+    return str(rules["between"].join(parts[name] for name in rules["order"]))
 
 
-def signature(text, rules, keyid, secret, when, nonce):
+def signature(
+    text: str, rules: dict[str, Any], keyid: str, secret: str, when: int, nonce: str
+) -> str:
     key = bytes.fromhex(secret)
     if rules["derived"]:
         day = (date(1970, 1, 1) + timedelta(when // DAY)).strftime("%Y%m%d")
@@ -73,7 +78,9 @@ def signature(text, rules, keyid, secret, when, nonce):
     return hmac.new(key, canonical(text, rules, when, nonce).encode(), rules["hash"]).hexdigest()
 
 
-def signed(text, rules, keyid, secret, when, nonce, sign=""):
+def signed(
+    text: str, rules: dict[str, Any], keyid: str, secret: str, when: int, nonce: str, sign: str = ""
+) -> str:
     """The request with its field as the last of the head."""
     head, _, body = text.partition("\n\n")
     sign = sign or signature(text, rules, keyid, secret, when, nonce)
@@ -82,10 +89,10 @@ def signed(text, rules, keyid, secret, when, nonce, sign=""):
     )
 
 
-def draw_request(rng):
+def draw_request(rng: Random) -> str:
     """A request without a signature."""
 
-    def word():
+    def word() -> str:
         return "".join(rng.choice("abcdefghkmnprstuvz") for _ in range(rng.randrange(3, 8)))
 
     method = rng.choice(("GET", "POST", "PUT", "post", "DELETE"))

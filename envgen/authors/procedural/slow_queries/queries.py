@@ -33,14 +33,14 @@ def month(rng: random.Random) -> Query:
     part = f"{year}-{number:02d}"
     hidden = rng.choice(("substr(c.day, 1, 7)", "strftime('%Y-%m', c.day)"))
     value, said = rng.choice((
-        ("sum(c.{amount})", "sum of {amount}"), ("max(c.{amount})", "largest {amount}"),
-        ("avg(c.{amount})", "mean {amount}"),
+        ("sum(c.{amount})", "sum of `{amount}`"), ("max(c.{amount})", "maximum of `{amount}`"),
+        ("avg(c.{amount})", "mean of `{amount}`"),
     ))  # fmt: skip
     head = f"SELECT c.{{kind}}, count(*), {value} FROM {{C}} c WHERE "
     tail = " GROUP BY c.{kind} ORDER BY c.{kind}"
     after = f"{year}-{number + 1:02d}"
     return Query(
-        "month", f"count and {said} of each {{kind}} in {part}",
+        "month", f"number of {{C}} and {said} for each `{{kind}}` in {part}",
         f"{head}{hidden} = '{part}'{tail}",
         f"{head}c.day >= '{part}-01' AND c.day < '{after}-01'{tail}",
         f"{head}c.day BETWEEN '{part}-01' AND '{part}-31'{tail}",
@@ -55,7 +55,7 @@ def latest(rng: random.Random) -> Query:
     head = "SELECT p.{code}, c.day, c.{amount} FROM {P} p JOIN {C} c ON c.{pid} = p.id "
     tail = " ORDER BY p.{code}, c.id"
     return Query(
-        word, f"everything of the {word} day of each of the {{P}}",
+        word, f"the {{C}} of the {word} day of each of the {{P}}",
         f"{head}WHERE c.day = (SELECT {pick}(x.day) FROM {{C}} x WHERE x.{{pid}} = c.{{pid}}){tail}",
         f"{head}WHERE c.day = (SELECT {pick}(x.day) FROM {{C}} x WHERE x.{{pid}} = p.id){tail}",
         f"WITH r AS (SELECT *, rank() OVER (PARTITION BY {{pid}} ORDER BY day {order}) AS place FROM {{C}}) "
@@ -72,7 +72,7 @@ def none_of(rng: random.Random) -> Query:
     inner = f"c.{{pid}} = p.id AND c.{{kind}} = '{{k{nth}}}'"
     tail = " ORDER BY p.{code}"
     return Query(
-        "without", f"the {{P}} that have no {{k{nth}}} at all",
+        "without", f"the {{P}} without any of the {{C}} whose `{{kind}}` is {{k{nth}}}",
         f"{head}WHERE (SELECT count(*) FROM {{C}} c WHERE {inner}) = 0{tail}",
         f"{head}WHERE NOT EXISTS (SELECT c.id FROM {{C}} c WHERE {inner}){tail}",
         f"{head}LEFT JOIN {{C}} c ON {inner} WHERE c.id IS NULL{tail}",
@@ -88,7 +88,7 @@ def noted(rng: random.Random) -> Query:
     head = "SELECT n.{who}, count(*), sum(c.{amount}) FROM {N} n JOIN {C} c ON "
     tail = " GROUP BY n.{who} ORDER BY n.{who}"
     return Query(
-        "noted", f"for each {{who}}: how many notes of {{level}} {level} or above belong to {{C}}, and the {{amount}} of those",
+        "noted", f"for each `{{who}}` the number of {{N}} with `{{level}}` {level} or above that belong to {{C}}, and the sum of `{{amount}}` of those {{C}}",
         f"{head}{left} = {right} WHERE n.{{level}} >= {level}{tail}",
         f"{head}n.{{ref}} = c.{{ref}} WHERE n.{{level}} >= {level}{tail}",
         f"WITH few AS (SELECT {{who}}, {{ref}} FROM {{N}} WHERE {{level}} >= {level}) "
@@ -108,7 +108,7 @@ def running(rng: random.Random) -> Query:
     inner = f"SELECT {call}(x.{{amount}}) FROM {{C}} x WHERE x.{{pid}} = c.{{pid}} AND (x.day < c.day OR (x.day = c.day AND x.id <= c.id))"
     over = "OVER (PARTITION BY {pid} ORDER BY day, id)"
     return Query(
-        "running", f"{said} of {{amount}} along the days of each {{pid}}, where {{amount}} is below {below}",
+        "running", f"{said} of `{{amount}}` along the days of each `{{pid}}`, shown where `{{amount}}` is below {below}",
         f"{head}({inner}) FROM {{C}} c WHERE c.{{amount}} < {below} {tail}",
         f"{head}c.run FROM (SELECT *, {call}({{amount}}) {over} AS run FROM {{C}}) c WHERE c.{{amount}} < {below} {tail}",
         f"WITH w AS (SELECT {{pid}}, day, id, {{amount}}, {call}({{amount}}) OVER (PARTITION BY {{pid}} ORDER BY day, id "
@@ -122,7 +122,7 @@ def pairs(rng: random.Random) -> Query:
     least = rng.choice((1, 2))
     tail = f"GROUP BY a.{{pid}}, a.day HAVING count(*) >= {least} ORDER BY a.{{pid}}, a.day"
     return Query(
-        "pairs", f"pairs of {{C}} of one {{pid}} on the same day, where there are {least} or more",
+        "pairs", f"number of pairs of {{C}} of one `{{pid}}` on the same day, where it is {least} or more",
         f"SELECT a.{{pid}}, a.day, count(*) FROM {{C}} a, {{C}} b WHERE a.{{pid}} + 0 = b.{{pid}} + 0 AND a.day = b.day AND a.id < b.id {tail}",
         f"SELECT a.{{pid}}, a.day, count(*) FROM {{C}} a JOIN {{C}} b ON a.{{pid}} = b.{{pid}} AND a.day = b.day AND a.id < b.id {tail}",
         f"WITH g AS (SELECT {{pid}}, day, count(*) AS n FROM {{C}} GROUP BY {{pid}}, day) "
@@ -141,7 +141,7 @@ def overview(rng: random.Random) -> Query:
     joined = "count(c.id), coalesce(sum(c.{amount}), 0), max(c.{amount}) FROM {P} p LEFT JOIN {C} c ON c.{pid} = p.id"
     tail = " GROUP BY p.id ORDER BY p.{code}"
     return Query(
-        "overview", f"number, sum and largest {{amount}} since {day} of each of the {{P}} in {{pl{nth}}}",
+        "overview", f"number of {{C}} since {day}, and sum and maximum of their `{{amount}}`, for each of the {{P}} in {{pl{nth}}}",
         f"{head}{three} FROM {{P}} p WHERE p.{{place}} = '{{pl{nth}}}' ORDER BY p.{{code}}",
         f"{head}{joined} AND c.day >= '{day}' WHERE p.{{place}} = '{{pl{nth}}}'{tail}",
         f"WITH t AS (SELECT {{pid}}, count(*) AS n, sum({{amount}}) AS s, max({{amount}}) AS m FROM {{C}} WHERE day >= '{day}' AND {{pid}} IN "

@@ -63,7 +63,7 @@ def _words(spec: TaskSpec, sheet: Sheet) -> dict[str, Any]:
     times = sheet.times()
     return {
         **facts(sheet),
-        "persona": introduced(spec.persona),
+        "who": introduced(spec.persona),
         "first": f"{times[0]:g}",
         "second": f"{times[1]:g}",
         "last": f"{times[-1]:g}",
