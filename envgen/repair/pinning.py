@@ -56,7 +56,7 @@ def pinned(draft: TaskDraft, finding: Finding, seen: Seen) -> TaskDraft | str:
 
 
 def _files(seen: Seen) -> Iterator[dict[str, Any]]:
-    given = {e.path: e.data for e in seen.target.entries if not e.removed}
+    given = _given(seen)
     asked = [
         path
         for path, data in seen.reference.items()
@@ -71,6 +71,10 @@ def _files(seen: Seen) -> Iterator[dict[str, Any]]:
             pin = _pin(path, found)
             if pin is not None:
                 yield {"path": path, **pin}
+
+
+def _given(seen: Seen) -> dict[str, bytes]:
+    return {e.path: e.data for e in seen.target.entries if not e.removed}
 
 
 def _pin(path: str, found: list[bytes]) -> dict[str, Any] | None:
@@ -206,9 +210,13 @@ def _programs(seen: Seen) -> Iterator[dict[str, Any]]:
 
 
 def _asked_for(seen: Seen) -> list[str]:
-    """The programs that the instruction asks for."""
-    text = seen.target.instruction
-    return [path for path in seen.target.programs if naming.is_program(path, text)]
+    """The programs that the instruction asks for, those that are given and stay left out."""
+    text, given = seen.target.instruction, _given(seen)
+    return [
+        path
+        for path in seen.target.programs
+        if naming.is_program(path, text) and seen.reference.get(path) != given.get(path)
+    ]
 
 
 def _answer(case: Case, given: tuple[Answer, ...]) -> dict[str, Any] | None:

@@ -172,12 +172,17 @@ def test_a_program_is_pinned_by_answers_to_what_nobody_has_seen() -> None:
     cases = [Case("/home/agent/sums.py", (), f"in{n}", n > 0) for n in range(4)]
     right: Answers = {case: Answer(f"out{n}", ()) for n, case in enumerate(cases)}
     unlike: Answers = dict(right) | {cases[3]: Answer("b3RoZXI=", ())}
-    alike = made(pinning.pinned(draft, WEAK, seen(draft, answers=(right, right))))
+    left = {OUT: TOTALS, "/home/agent/sums.py": "sums"}
+    alike = made(pinning.pinned(draft, WEAK, seen(draft, left, answers=(right, right))))
     (program,) = pins(alike)["programs"]
     assert [case["stdin"] for case in program["cases"]] == ["in1", "in2", "in3", "in0"]
-    less = pinning.pinned(draft, WEAK, seen(draft, answers=(right, unlike)))
+    less = pinning.pinned(draft, WEAK, seen(draft, left, answers=(right, unlike)))
     # Two made cases are too few, and pins of the file alone would pay for any program.
     assert less == "/home/agent/sums.py gives no answers that could be pinned"
+    given = FileTree({**draft.environment.files, "home/agent/sums.py": "sums"})
+    environment = draft.environment.model_copy(update={"files": given})
+    stays = draft.model_copy(update={"environment": environment})
+    assert isinstance(pinning.pinned(stays, WEAK, seen(stays, left)), TaskDraft)
 
 
 @pytest.mark.parametrize(
