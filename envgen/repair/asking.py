@@ -33,7 +33,7 @@ SHOWN, MOST_SHOWN = 12_000, 24_000
 """Characters of one program, and of all files of a kind, that a question shows."""
 DATA_SHOWN = 1_000
 """Of a file that is no program."""
-SMALL_SHOWN = 1_500
+SMALL_SHOWN = 700
 MORE = r"more\.py"
 ENDS = ("refused", "blocked", "degenerate")
 """Faults of a model that asking again does not mend."""
@@ -68,8 +68,8 @@ class Conversation:
             self.talk.say(
                 "repair/small.md.j2",
                 instruction=quoted(self.draft.instruction),
-                left=_left(self.seen, SMALL_SHOWN // 4),
-                tests=[("check.py", quoted(_checks(self.draft)))],
+                left=_left(self.seen, SMALL_SHOWN),
+                message=self.finding.message,
             )
             return
         self.talk.say("repair/system.md.j2")
@@ -198,11 +198,6 @@ def _shown(tree: FileTree) -> list[tuple[str, str]]:
         )
         left -= most
     return found
-
-
-def _checks(draft: TaskDraft) -> str:
-    """The verifier of a task of our own, as far as a small model is shown it."""
-    return draft.tests["check.py"].data.decode(errors="replace")[:SMALL_SHOWN]
 
 
 def _left(seen: Seen, most: int) -> list[tuple[str, str]]:
