@@ -205,9 +205,14 @@ def told(result: Result) -> str:
         return f"{name}: gate {result.label}"
     if not result.accepted:
         return f"{name}: {result.label}, not repaired: {mended.reason[:200]}"
-    bad = [*result.broken, *(f"wrong:{fool}" for fool in result.fooled)]
     ways = "+".join(mended.trail[-1].ways)
-    return f"{name}: {ways}, {f'BROKEN by {bad}' if bad else f'holds against {result.tried}'}"
+    holds = (
+        f"BROKEN by {', '.join(result.broken)}"
+        if result.broken
+        else f"holds against {result.tried}"
+    )
+    fooled = f", passes wrong work: {', '.join(result.fooled)}" if result.fooled else ""
+    return f"{name}: {ways}, {holds}{fooled}"
 
 
 def written(result: Result) -> dict[str, Any]:
