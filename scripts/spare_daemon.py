@@ -34,6 +34,7 @@ class Daemon:
                     *("unshare", "-n", "dockerd", "-H", f"unix://{self.socket}"),
                     *("--data-root", str(self.data), "--exec-root", str(self.folder / "exec")),
                     *("--pidfile", str(self.folder / "pid"), "--bridge=none", "--iptables=false"),
+                    "--shutdown-timeout=1",  # sandboxes end with it, not episodes before it
                 ],
                 stdout=log,
                 stderr=log,

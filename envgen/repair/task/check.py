@@ -9,6 +9,8 @@ import os
 
 import pins
 
+from verifiers import Check
+
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "repaired.json")) as _file:
     REPAIRED = json.load(_file)
 if REPAIRED["still"]:
@@ -23,7 +25,7 @@ EARLIER_SHARE = 0.08
 
 def checks(task):
     kept = [c for c in earlier.checks(task) if c.name not in REPAIRED["repealed"]]
-    added = list(more(task))
+    added = more(task)
     added += pins.checks(task, REPAIRED["pins"]) if REPAIRED["pins"] else []
     weight = sum(check.weight for check in kept if not check.must)
     if added and weight:
@@ -33,9 +35,20 @@ def checks(task):
 
 
 def more(task):
-    """Checks that a repair has written."""
+    """Checks that a repair has written; where they end in an error, one that is not met says so."""
+    found = []
     try:
         import more as written
-    except ModuleNotFoundError:
-        return ()
-    return written.checks(task)
+
+        for check in written.checks(task):
+            found.append(check)
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with what a model wrote
+        if isinstance(error, ModuleNotFoundError) and error.name == "more":
+            return []
+        found.append(broken(error))
+    return found
+
+
+def broken(error):
+    """What work is owed that the checks cannot read."""
+    return Check("more.py can read the results", 0.0, f"{type(error).__name__}: {error}"[:200])
