@@ -48,6 +48,17 @@ print(json.dumps([[c.name, c.score, c.detail] for c in check.checks(None)]))
             ],
         ),
         (
+            MORE.format(then="yield []"),
+            [
+                ["first", 1.0, ""],
+                [
+                    "more.py can read the results",
+                    0.0,
+                    "TypeError: checks gives a list, which is no Check",
+                ],
+            ],
+        ),
+        (
             "import inner\n",
             [["more.py can read the results", 0.0, "ModuleNotFoundError: No module named 'inner'"]],
         ),

@@ -41,6 +41,8 @@ def more(task):
         import more as written
 
         for check in written.checks(task):
+            if not isinstance(check, Check):
+                raise TypeError(f"checks gives a {type(check).__name__}, which is no Check")
             found.append(check)
     except Exception as error:  # noqa: BLE001 - whatever is wrong with what a model wrote
         if isinstance(error, ModuleNotFoundError) and error.name == "more":
