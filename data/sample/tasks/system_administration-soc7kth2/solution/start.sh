@@ -1,0 +1,13 @@
+#!/bin/bash
+# Brings the link shortener up from cold, also after a hard stop.
+cd /home/agent/stack || exit 1
+mkdir -p run log var/store
+launch() {
+  python3 /srv/ossuna/"$1".py --config /home/agent/stack/"$2" >> log/"$1".log 2>&1 &
+}
+launch store store.ini
+sleep 0.2
+launch links links.json
+launch gate gate.conf
+python3 /home/agent/stack/healthd.py >> log/healthd.log 2>&1 &
+wait
