@@ -202,11 +202,11 @@ def _shown(tree: FileTree) -> list[tuple[str, str]]:
 
 def _left(seen: Seen, most: int) -> list[tuple[str, str]]:
     """The beginning of each file that is asked for, as the reference leaves it."""
-    found = []
-    for path, data in seen.reference.items():
-        asked_for = path in (*seen.target.outputs, *seen.target.changed)
-        if asked_for and path not in seen.target.programs and b"\0" not in data:
-            found.append((path, quoted(data.decode(errors="replace")[:most])))
+    found = [
+        (path, quoted(data.decode(errors="replace")[:most]))
+        for path, data in seen.asked
+        if b"\0" not in data
+    ]
     return found[:6]
 
 

@@ -14,6 +14,7 @@ import json
 import math
 import zlib
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -56,25 +57,13 @@ def pinned(draft: TaskDraft, finding: Finding, seen: Seen) -> TaskDraft | str:
 
 
 def _files(seen: Seen) -> Iterator[dict[str, Any]]:
-    given = _given(seen)
-    asked = [
-        path
-        for path, data in seen.reference.items()
-        if given.get(path) != data
-        and path not in seen.target.programs
-        and (path in seen.target.outputs or path in seen.target.changed or seen.target.told(path))
-    ]
-    for path in asked[:MOST_FILES]:
+    for path, _ in islice(seen.asked, MOST_FILES):
         runs = [seen.reference, *seen.others.values()]
         found = [run[path] for run in runs if path in run]
         if len(found) == len(runs) and max(map(len, found)) <= MOST_BYTES:
             pin = _pin(path, found)
             if pin is not None:
                 yield {"path": path, **pin}
-
-
-def _given(seen: Seen) -> dict[str, bytes]:
-    return {e.path: e.data for e in seen.target.entries if not e.removed}
 
 
 def _pin(path: str, found: list[bytes]) -> dict[str, Any] | None:
@@ -211,7 +200,7 @@ def _programs(seen: Seen) -> Iterator[dict[str, Any]]:
 
 def _asked_for(seen: Seen) -> list[str]:
     """The programs that the instruction asks for, those that are given and stay left out."""
-    text, given = seen.target.instruction, _given(seen)
+    text, given = seen.target.instruction, seen.given
     return [
         path
         for path in seen.target.programs

@@ -5,7 +5,7 @@ what the gates and the audit have executed before: the reference and the valid a
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from envgen.audit import captured
@@ -43,6 +43,20 @@ class Seen:
     answers: tuple[watching.Answers, ...] = ()
     failed: tuple[str, ...] = ()
     checks: int = 0
+
+    @property
+    def given(self) -> Run:
+        """What the agent finds."""
+        return {e.path: e.data for e in self.target.entries if not e.removed}
+
+    @property
+    def asked(self) -> Iterator[tuple[str, bytes]]:
+        """Files that the instruction asks for, programs left out, as the reference leaves them."""
+        given, target = self.given, self.target
+        for path, data in self.reference.items():
+            named = path in target.outputs or path in target.changed or target.told(path)
+            if named and given.get(path) != data and path not in target.programs:
+                yield path, data
 
 
 async def look(bench: Workbench, report: AuditReport, valid: Mapping[str, FileTree]) -> Seen:

@@ -185,6 +185,16 @@ def test_a_program_is_pinned_by_answers_to_what_nobody_has_seen() -> None:
     assert isinstance(pinning.pinned(stays, WEAK, seen(stays, left)), TaskDraft)
 
 
+def test_what_is_given_and_stays_is_no_answer() -> None:
+    draft = task(EXISTS)
+    given = {f"/{p}": f.data.decode() for p, f in draft.environment.files.items()}
+    told = draft.model_copy(update={"instruction": draft.instruction + " ".join(given)})
+    assert given and dict(seen(told, {OUT: TOTALS} | given).asked) == {OUT: TOTALS.encode()}
+    first = next(iter(given))
+    changed = seen(told, {OUT: TOTALS, first: "another"}).asked
+    assert dict(changed) == {OUT: TOTALS.encode(), first: b"another"}
+
+
 @pytest.mark.parametrize(
     ("code", "names"),
     [
