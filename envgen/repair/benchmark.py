@@ -22,6 +22,7 @@ from envgen.authors import procedural
 from envgen.authors.procedural.family import Composition
 from envgen.config import RunConfig
 from envgen.digest import digest, short
+from envgen.errors import Misconfigured
 from envgen.kit import Kit
 from envgen.pipeline import Stop, bounded, proven
 from envgen.records import AuditReport, BuiltTask, Label, Mended, Rejection
@@ -52,8 +53,16 @@ class Result(NamedTuple):
 
 
 def cases(config: RunConfig, each: int, kinds: tuple[str, ...] = ()) -> Iterator[Case]:
-    """`each` cases of every kind that the measured repairer is for, or of the named ones."""
-    yield from planted.cases(each, 0, 0, kinds or tuple(k.name for k in KINDS if _meant(k, config)))
+    """`each` cases of every kind that the measured repairer is for, or of the named ones.
+
+    Raises Misconfigured when a named one is not among them.
+    """
+    meant = tuple(kind.name for kind in KINDS if _meant(kind, config))
+    if strange := [name for name in kinds if name not in meant]:
+        raise Misconfigured(
+            f"--kind {strange[0]}: kinds that this repairer is for are {', '.join(meant)}"
+        )
+    return planted.cases(each, 0, 0, kinds or meant)
 
 
 def _meant(kind: Kind, config: RunConfig) -> bool:

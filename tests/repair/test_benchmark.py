@@ -4,6 +4,7 @@ import pytest
 
 from envgen.audit.defects import KINDS
 from envgen.config import RunConfig
+from envgen.errors import Misconfigured
 from envgen.repair import benchmark
 from envgen.repair.ways import REPAIRABLE
 
@@ -29,6 +30,15 @@ def test_a_model_is_measured_on_what_it_is_asked_about(profile: str, labels: set
     cases = list(benchmark.cases(config, 1))
     assert {case.truth for case in cases} == labels
     assert len(cases) == sum(kind.label in labels for kind in KINDS)
+
+
+@pytest.mark.parametrize(
+    ("profile", "kind"), [("full", "nope"), ("full", "missing-tool"), ("small", "answer-file")]
+)
+def test_a_kind_that_the_repairer_is_not_for_is_refused(profile: str, kind: str) -> None:
+    config = RunConfig.model_validate({**MODEL, "author": {"profile": profile}})
+    with pytest.raises(Misconfigured, match=f"--kind {kind}: kinds that .* existence, shape"):
+        benchmark.cases(config, 1, ("loose", kind))
 
 
 @pytest.mark.parametrize(("working", "held"), [(0, 0), (1, 0), (2, 1), (3, 1), (5, 2), (9, 3)])
