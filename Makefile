@@ -69,7 +69,7 @@ types: install ## mypy, strict
 bench: install engine ## measure (ratios in one run; see docs/performance.md)
 	@$(BIN)/python -m bench
 
-sample: install engine ## make data/sample anew: the released corpus of 18 audited procedural tasks
+sample: install engine ## make data/sample anew: the released corpus of 18 procedural tasks
 	@scripts/release_sample.sh
 
 clean: ## remove runs and caches (not the engine's images)

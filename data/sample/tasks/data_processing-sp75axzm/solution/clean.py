@@ -1,0 +1,301 @@
+#!/usr/bin/env python3
+"""One pass over the stream of feeds: usage: clean.py REJECTS STATS < stream > records"""
+
+import csv
+import json
+import re
+import sys
+from datetime import datetime
+
+FEEDS = {'scieria': {'rank': 0,
+             'format': 'fixed',
+             'delimiter': '',
+             'encoding': 'latin1',
+             'columns': {'key': 'item_no',
+                         'name': 'text',
+                         'date': 'date',
+                         'amount': 'net_total',
+                         'code': 'type',
+                         'quantity': 'count'},
+             'layout': [['key', 12],
+                        ['name', 34],
+                        ['code', 12],
+                        ['quantity', 8],
+                        ['amount', 16],
+                        ['date', 12]],
+             'date': 'words',
+             'amount': 'dot',
+             'codes': {'t8-prim1': 'prime',
+                       't8-soun2': 'sound',
+                       't8-knot3': 'knotty',
+                       't8-roug4': 'rough'},
+             'factor': 1},
+ 'boisvert': {'rank': 1,
+              'format': 'csv',
+              'delimiter': ';',
+              'encoding': 'utf8',
+              'columns': {'key': 'number',
+                          'name': 'text',
+                          'date': 'posted_on',
+                          'amount': 'money',
+                          'code': 'sort',
+                          'quantity': 'extent'},
+              'layout': [['name', 34],
+                         ['key', 12],
+                         ['code', 12],
+                         ['amount', 16],
+                         ['date', 12],
+                         ['quantity', 8]],
+              'date': 'us',
+              'amount': 'dot',
+              'codes': {'n': 'prime', 'w': 'sound', 'r': 'knotty', 'g': 'rough'},
+              'factor': 100},
+ 'saegewerk': {'rank': 2,
+               'format': 'tsv',
+               'delimiter': '\t',
+               'encoding': 'twice',
+               'columns': {'key': 'ident',
+                           'name': 'label',
+                           'date': 'posted_on',
+                           'amount': 'worth',
+                           'code': 'class',
+                           'quantity': 'measure'},
+               'layout': [['name', 34],
+                          ['code', 12],
+                          ['key', 12],
+                          ['quantity', 8],
+                          ['amount', 16],
+                          ['date', 12]],
+               'date': 'dots',
+               'amount': 'comma',
+               'codes': {'n': 'prime', 'g': 'sound', 'v': 'knotty', 'r': 'rough'},
+               'factor': 1},
+ 'trahus': {'rank': 3,
+            'format': 'jsonl',
+            'delimiter': '',
+            'encoding': 'latin1',
+            'columns': {'key': 'CODE1',
+                        'name': 'DESCRIPTION',
+                        'date': 'POSTED_ON',
+                        'amount': 'WORTH',
+                        'code': 'FLAG',
+                        'quantity': 'MEASURE'},
+            'layout': [['amount', 16],
+                       ['quantity', 8],
+                       ['code', 12],
+                       ['date', 12],
+                       ['name', 34],
+                       ['key', 12]],
+            'date': 'words',
+            'amount': 'currency',
+            'codes': {'k': 'prime', 'g': 'sound', 't': 'knotty', 'e': 'rough'},
+            'factor': 100},
+ 'plankor': {'rank': 4,
+             'format': 'pairs',
+             'delimiter': '',
+             'encoding': 'twice',
+             'columns': {'key': 'ITEM_NO',
+                         'name': 'DESIGNATION',
+                         'date': 'WHEN',
+                         'amount': 'SUM',
+                         'code': 'CLASS',
+                         'quantity': 'MEASURE'},
+             'layout': [['name', 34],
+                        ['amount', 16],
+                        ['quantity', 8],
+                        ['code', 12],
+                        ['key', 12],
+                        ['date', 12]],
+             'date': 'us',
+             'amount': 'minor',
+             'codes': {'x6-prim1': 'prime',
+                       'x6-soun2': 'sound',
+                       'x6-knot3': 'knotty',
+                       'x6-roug4': 'rough'},
+             'factor': 25}}
+PRIORITY = list(FEEDS)
+LABELS = {'key': 'batch', 'name': 'product', 'date': 'felled', 'amount': 'value', 'code': 'grade', 'quantity': 'metres'}
+DATES = {
+    "iso": (r"\d{4}-\d\d-\d\d", "%Y-%m-%d"),
+    "dots": (r"\d\d?\.\d\d?\.\d{4}", "%d.%m.%Y"),
+    "us": (r"\d\d?/\d\d?/\d{4}", "%m/%d/%Y"),
+    "compact": (r"\d{8}", "%Y%m%d"),
+    "words": (r"\d\d? [A-Z][a-z]{2} \d{4}", "%d %b %Y"),
+    "short": (r"\d\d?\.\d\d?\.\d\d", "%d.%m.%y"),
+}
+
+
+class Fault(Exception):
+    """Its text is the reason."""
+
+
+def decoded(line, encoding):
+    if encoding == "latin1":
+        return line.decode("latin-1")
+    if encoding == "twice":
+        return line.decode().encode("latin-1").decode()
+    if encoding == "mixed":
+        try:
+            return line.decode()
+        except UnicodeDecodeError:
+            return line.decode("latin-1")
+    return line.decode("utf-8-sig" if encoding == "bom" else "utf-8")
+
+
+def split(feed, text, header):
+    """Role -> trimmed raw value."""
+    kind, names = feed["format"], feed["columns"]
+    if kind in ("csv", "tsv"):
+        quoting = csv.QUOTE_MINIMAL if kind == "csv" else csv.QUOTE_NONE
+        cells = next(csv.reader([text], delimiter=feed["delimiter"], quoting=quoting))
+        if len(cells) != len(header):
+            raise Fault("E10")
+        raw = dict(zip(header, cells))
+    elif kind == "jsonl":
+        try:
+            raw = json.loads(text)
+        except ValueError:
+            raise Fault("E10") from None
+        if not isinstance(raw, dict):
+            raise Fault("E10")
+    elif kind == "pairs":
+        pieces = text.split(";")
+        if not all("=" in piece for piece in pieces):
+            raise Fault("E10")
+        raw = {name.strip(): value for name, _, value in (p.partition("=") for p in pieces)}
+    else:
+        if len(text) != 94:
+            raise Fault("E10")
+        raw, at = {}, 0
+        for role, width in feed["layout"]:
+            raw[names[role]] = text[at : at + width]
+            at += width
+    return {role: (raw.get(name) or "").strip(" ") for role, name in names.items()}
+
+
+def key_of(feed, value):
+    letters = re.sub("[^A-Z0-9]", "", value.upper())
+    found = re.fullmatch("([A-Z]{2})([0-9]{5})", letters)
+    return found and f"{found[1]}-{found[2]}"
+
+
+def name_of(feed, value):
+    return re.sub(" +", " ", value) or None
+
+
+def date_of(feed, value):
+    pattern, layout = DATES[feed["date"]]
+    if not re.fullmatch(pattern, value, re.ASCII):
+        return None
+    try:
+        return datetime.strptime(value, layout).date().isoformat()
+    except ValueError:
+        return None
+
+
+def amount_of(feed, value):
+    style = feed["amount"]
+    if style == "minor":
+        return int(value) if re.fullmatch("-?[0-9]+", value) else None
+    if style == "currency":
+        if not value.startswith("EUR "):
+            return None
+        value = value[4:].strip(" ")
+    if style == "comma":
+        value = value.replace(".", "").replace(",", ".")
+    found = re.fullmatch(r"(-?)([0-9]+)(?:\.([0-9]{1,2}))?", value.replace(",", ""))
+    if not found:
+        return None
+    return int(found[1] + found[2] + (found[3] or "").ljust(2, "0"))
+
+
+def code_of(feed, value):
+    return feed["codes"].get(value.lower()) if value else "rough"
+
+
+def quantity_of(feed, value):
+    if not value:
+        return 1
+    return int(value) * feed["factor"] if re.fullmatch("[0-9]+", value) else None
+
+
+STEPS = [
+    ("code", code_of, "E60"),
+    ("key", key_of, "E20"),
+    ("name", name_of, "E30"),
+    ("date", date_of, "E40"),
+    ("quantity", quantity_of, "E70"),
+    ("amount", amount_of, "E50"),
+]
+
+
+def record_of(feed, text, header):
+    raw = split(feed, text, header)
+    record = {}
+    for role, step, reason in STEPS:
+        record[role] = step(feed, raw[role])
+        if record[role] is None:
+            raise Fault(reason)
+    return record
+
+
+def better(new, old):
+    """Whether a later record of the same key replaces the one that is kept."""
+    return new["date"] < old["date"]
+
+
+def read(stream, rejects, counts):
+    kept, name, header = {}, None, None
+    for number, line in enumerate(stream, 1):
+        line = line.rstrip(b"\n")
+        if not line or line.startswith(b"^"):
+            continue
+        if line.startswith(b"@feed:"):
+            name, header = line[6:].decode(), None
+            continue
+        if name not in FEEDS:
+            continue
+        feed = FEEDS[name]
+        text = decoded(line, feed["encoding"])
+        if header is None and feed["format"] in ("csv", "tsv"):
+            header = text.split(feed["delimiter"])
+            continue
+        try:
+            record = record_of(feed, text, header) | {"feed": name}
+        except Fault as fault:
+            rejects.write(f"{number} {name} {fault}\n")
+            counts[name][1] += 1
+            continue
+        counts[name][0] += 1
+        old = kept.get(record["key"])
+        if old is None or better(record, old):
+            kept[record["key"]] = record
+    return list(kept.values())
+
+
+def cells(record):
+    sign, cents = "-" if record["amount"] < 0 else "", abs(record["amount"])
+    amount = f"{sign}{cents // 100}.{cents % 100:02d}"
+    shown = record | {"amount": amount}
+    return [str(shown[column]) for column in ('key', 'amount', 'quantity', 'date', 'code', 'name', 'feed')]
+
+
+def main():
+    counts = {name: [0, 0] for name in FEEDS}
+    with open(sys.argv[1], "w", encoding="utf-8", newline="") as rejects:
+        records = read(sys.stdin.buffer, rejects, counts)
+    records.sort(key=lambda r: (r["date"], r["key"],))
+    out = open(1, "w", encoding="utf-8", newline="")
+    for record in records:
+        out.write(';'.join(cells(record)) + "\n")
+    out.close()
+    rows = []
+    for name in sorted(FEEDS):
+        stays = sum(record["feed"] == name for record in records)
+        rows.append((name, stays, counts[name][0] - stays, counts[name][1]))
+    rows.append(("total", *(sum(row[place] for row in rows) for place in (1, 2, 3))))
+    with open(sys.argv[2], "w", encoding="utf-8", newline="") as stats:
+        stats.writelines(" ".join(map(str, row)) + "\n" for row in rows)
+
+
+main()

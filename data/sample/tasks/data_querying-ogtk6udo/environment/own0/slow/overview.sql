@@ -1,1 +1,0 @@
-SELECT p.card, (SELECT count(*) FROM loans c WHERE c.member_id = p.id AND c.day >= '2023-03-15'), (SELECT coalesce(sum(c.fee), 0) FROM loans c WHERE c.member_id = p.id AND c.day >= '2023-03-15'), (SELECT max(c.fee) FROM loans c WHERE c.member_id = p.id AND c.day >= '2023-03-15') FROM members p WHERE p.district = 'Fields' ORDER BY p.card;

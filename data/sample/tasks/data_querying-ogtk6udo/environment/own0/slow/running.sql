@@ -1,1 +1,0 @@
-SELECT c.member_id, c.day, c.id, (SELECT count(x.fee) FROM loans x WHERE x.member_id = c.member_id AND (x.day < c.day OR (x.day = c.day AND x.id <= c.id))) FROM loans c WHERE c.fee < 1500 ORDER BY c.member_id, c.day, c.id;

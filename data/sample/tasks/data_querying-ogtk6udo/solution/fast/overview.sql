@@ -1,1 +1,0 @@
-SELECT p.card, count(c.id), coalesce(sum(c.fee), 0), max(c.fee) FROM members p LEFT JOIN loans c ON c.member_id = p.id AND c.day >= '2023-03-15' WHERE p.district = 'Fields' GROUP BY p.id ORDER BY p.card;

@@ -1,4 +1,0 @@
-
-
-if __name__ == "__main__":
-    sys.stdout.write(table(sys.stdin.read()))
