@@ -69,7 +69,7 @@ def test_an_evaluation_from_start_to_end(
     assert json.loads(shown)["schema_version"].startswith("ATIF-v1")
 
     sft = envgen("export", "sft", "new/sft.jsonl", "--model", "scripted:reference")
-    assert "1 conversations" in sft.stderr and f"{K - 1} duplicate" in sft.stderr
+    assert "1 conversation " in sft.stderr and f"{K - 1} duplicate" in sft.stderr
     assert len((tmp_path / "new/sft.jsonl").read_text().splitlines()) == 1
     assert envgen("export", "atif", "trajectories").returncode == 0
     assert len(list((tmp_path / "trajectories").glob("*.json"))) == K + 1

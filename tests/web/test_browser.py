@@ -193,7 +193,7 @@ def test_tasks_sort_and_are_searched_by_keyboard(url: str, look: Look, places: P
     assert first.inner_text().endswith("692.9 kB")
     page.get_by_label("Search in tasks").focus()
     page.keyboard.type(places["hostile"].removeprefix("task/").upper())
-    assert page.inner_text("#task-tools output") == "1 to 1 of 1 tasks"
+    assert page.inner_text("#task-tools output") == "1 to 1 of 1 task"
     assert first.locator("a").get_attribute("href") == f"/{places['hostile']}"
     page.keyboard.type("!")
     assert page.inner_text("#task-tools output") == "no task"
