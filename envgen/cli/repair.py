@@ -194,12 +194,12 @@ def _self_test(
 
     with runs.held(own):
         results = with_kit(settings, own.path, work)
-    figures = benchmark.figures(results)
+    figures, table = benchmark.figures(results), benchmark.by_kind(results)
     if as_json:
-        kinds_found, tasks = benchmark.by_kind(results), [benchmark.written(r) for r in results]
-        print_json({**figures._asdict(), "kinds": kinds_found, "tasks": tasks})
+        tasks = [benchmark.written(result) for result in results]
+        print_json({**figures._asdict(), "kinds": table, "tasks": tasks})
     else:
-        repaired_table(benchmark.by_kind(results))
+        repaired_table(table)
         say(str(figures._asdict()))
     if len(results) < len(cases):
         leave(3)

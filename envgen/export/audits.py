@@ -73,7 +73,7 @@ def rows(
     path: Path, columns: list[str] | None = None, task: str | None = None
 ) -> Iterator[parquet.Row]:
     """The rows of a file, or those of a task. Misconfigured when it is none of ours."""
-    return parquet.read_own(path, "audit", SCHEMA, "run `envgen audit` again", columns, task)
+    return parquet.read_own(path, "audit", SCHEMA, "run `envgen audit`", columns, task)
 
 
 def label_manifest(manifest: Path, audited: Path) -> None:

@@ -180,6 +180,8 @@ def read_own(
                 raise Misconfigured(f"{path} holds no {name} rows of this envgen: {again}")
             for group in range(file.num_row_groups):
                 yield from _group(file, group, columns, task)
+    except FileNotFoundError:
+        raise Misconfigured(f"there is no {path}: {again}") from None
     except (OSError, UnicodeDecodeError, pa.ArrowException) as error:
         reason = " ".join(str(error).split())[:200]
         raise Misconfigured(f"{path} is not readable ({reason}): {again}") from None

@@ -36,7 +36,7 @@ def write(path: Path, rows: Iterable[parquet.Row]) -> int:
 def read(path: Path, task: str | None = None) -> Iterator[parquet.Row]:
     """The rows of a file, or that of a task; `trail` as records. Misconfigured when it is none of
     ours."""
-    again = "run `envgen repair` again"
+    again = "run `envgen repair`"
     for found in parquet.read_own(path, "repair", SCHEMA, again, task=task):
         trail = tuple(Repair.model_validate(one) for one in found["trail"])
         yield found | {"trail": trail}

@@ -204,7 +204,7 @@ def _left(seen: Seen, most: int) -> list[tuple[str, str]]:
     """The beginning of each file that is asked for, as the reference leaves it."""
     found = [
         (path, quoted(data.decode(errors="replace")[:most]))
-        for path, data in seen.asked
+        for path, data in seen.files
         if b"\0" not in data
     ]
     return found[:6]

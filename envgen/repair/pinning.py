@@ -18,7 +18,6 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
-from envgen.audit import naming
 from envgen.records import Finding, TaskDraft
 from envgen.repair.seen import Seen
 from envgen.repair.verifier import facts_of, wrapped
@@ -47,7 +46,7 @@ def pinned(draft: TaskDraft, finding: Finding, seen: Seen) -> TaskDraft | str:
     if not files and not programs:
         return "right solutions agree on nothing that could be pinned"
     held = {program["path"] for program in programs}
-    if loose := [path for path in _asked_for(seen) if path not in held]:
+    if loose := [path for path in seen.programs if path not in held]:
         return f"{loose[0]} gives no answers that could be pinned"
     text = json.dumps({"files": files, "programs": programs}, sort_keys=True).encode()
     return wrapped(draft, pins=base64.b64encode(zlib.compress(text, 9)).decode())
@@ -57,7 +56,7 @@ def pinned(draft: TaskDraft, finding: Finding, seen: Seen) -> TaskDraft | str:
 
 
 def _files(seen: Seen) -> Iterator[dict[str, Any]]:
-    for path, _ in islice(seen.asked, MOST_FILES):
+    for path, _ in islice(seen.files, MOST_FILES):
         runs = [seen.reference, *seen.others.values()]
         found = [run[path] for run in runs if path in run]
         if len(found) == len(runs) and max(map(len, found)) <= MOST_BYTES:
@@ -192,20 +191,12 @@ def _number(value: Any) -> float | None:
 
 
 def _programs(seen: Seen) -> Iterator[dict[str, Any]]:
-    for program, cases in shared(seen.answers).items():
+    answered = shared(seen.answers)
+    for program in seen.programs:
+        cases = answered.get(program, [])
         pins = [(case, pin) for case, given in cases if (pin := _answer(case, given))][:MOST_CASES]
-        if sum(case.made for case, _ in pins) >= LEAST_CASES and program in _asked_for(seen):
+        if sum(case.made for case, _ in pins) >= LEAST_CASES:
             yield {"path": program, "cases": [pin for _, pin in pins]}
-
-
-def _asked_for(seen: Seen) -> list[str]:
-    """The programs that the instruction asks for, those that are given and stay left out."""
-    text, given = seen.target.instruction, seen.given
-    return [
-        path
-        for path in seen.target.programs
-        if naming.is_program(path, text) and seen.reference.get(path) != given.get(path)
-    ]
 
 
 def _answer(case: Case, given: tuple[Answer, ...]) -> dict[str, Any] | None:

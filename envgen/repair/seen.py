@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from envgen.audit import captured
+from envgen.audit import captured, naming
 from envgen.audit.target import Target
 from envgen.audit.workbench import Workbench
 from envgen.files import FileTree
@@ -50,13 +50,24 @@ class Seen:
         return {e.path: e.data for e in self.target.entries if not e.removed}
 
     @property
-    def asked(self) -> Iterator[tuple[str, bytes]]:
-        """Files that the instruction asks for, programs left out, as the reference leaves them."""
+    def files(self) -> Iterator[tuple[str, bytes]]:
+        """What is asked for and no program, as the reference leaves it."""
         given, target = self.given, self.target
         for path, data in self.reference.items():
             named = path in target.outputs or path in target.changed or target.told(path)
             if named and given.get(path) != data and path not in target.programs:
                 yield path, data
+
+    @property
+    def programs(self) -> tuple[str, ...]:
+        """Programs that are asked for; those that are given and stay are not."""
+        given, target = self.given, self.target
+        return tuple(
+            path
+            for path in target.programs
+            if naming.is_program(path, target.instruction)
+            and self.reference.get(path) != given.get(path)
+        )
 
 
 async def look(bench: Workbench, report: AuditReport, valid: Mapping[str, FileTree]) -> Seen:

@@ -267,8 +267,8 @@ def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "name", "again"),
     [
-        (audits, "audit", "run `envgen audit` again"),
-        (repairs, "repair", "run `envgen repair` again"),
+        (audits, "audit", "run `envgen audit`"),
+        (repairs, "repair", "run `envgen repair`"),
         (rollouts, "rollouts", "delete it, and run `envgen eval` again"),
     ],
 )
@@ -282,7 +282,7 @@ def test_what_audits_repairs_and_episodes_are_read_from_is_ours(
             list(kind.read(path))
         return str(caught.value)
 
-    assert said().startswith(f"{path} is not readable (") and said().endswith(f"): {again}")
+    assert said() == f"there is no {path}: {again}"
     for metadata in ({}, {f"envgen.{name}_version": "0"}, {"envgen.schema_version": "1"}):
         pq.write_table(pa.Table.from_pylist([], pa.schema([], metadata=metadata)), path)
         assert said() == f"{path} holds no {name} rows of this envgen: {again}"
@@ -291,7 +291,7 @@ def test_what_audits_repairs_and_episodes_are_read_from_is_ours(
     assert list(kind.read(path)) == []
     data = bytearray(path.read_bytes())
     path.write_bytes(data[: len(data) // 2])
-    assert said().startswith(f"{path} is not readable (")
+    assert said().startswith(f"{path} is not readable (") and said().endswith(f"): {again}")
 
 
 def test_a_file_of_ours_without_a_column_that_is_needed_is_refused(tmp_path: Path) -> None:

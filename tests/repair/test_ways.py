@@ -189,9 +189,9 @@ def test_what_is_given_and_stays_is_no_answer() -> None:
     draft = task(EXISTS)
     given = {f"/{p}": f.data.decode() for p, f in draft.environment.files.items()}
     told = draft.model_copy(update={"instruction": draft.instruction + " ".join(given)})
-    assert given and dict(seen(told, {OUT: TOTALS} | given).asked) == {OUT: TOTALS.encode()}
+    assert given and dict(seen(told, {OUT: TOTALS} | given).files) == {OUT: TOTALS.encode()}
     first = next(iter(given))
-    changed = seen(told, {OUT: TOTALS, first: "another"}).asked
+    changed = seen(told, {OUT: TOTALS, first: "another"}).files
     assert dict(changed) == {OUT: TOTALS.encode(), first: b"another"}
 
 

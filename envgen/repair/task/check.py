@@ -37,6 +37,8 @@ def checks(task):
 def more(task):
     """Checks that a repair has written; where they end in an error, one that is not met says so."""
     found = []
+    if not os.path.exists(os.path.join(os.path.dirname(os.path.abspath(__file__)), "more.py")):
+        return found
     try:
         import more as written
 
@@ -44,9 +46,7 @@ def more(task):
             if not isinstance(check, Check):
                 raise TypeError(f"checks gives a {type(check).__name__}, which is no Check")
             found.append(check)
-    except Exception as error:  # noqa: BLE001 - whatever is wrong with what a model wrote
-        if isinstance(error, ModuleNotFoundError) and error.name == "more":
-            return []
+    except Exception as error:  # noqa: BLE001 - else what an agent leaves could make its grade void
         found.append(broken(error))
     return found
 
